@@ -1,0 +1,1 @@
+//! Vaults on disk.

@@ -1,0 +1,3 @@
+//! The `memdir` command.
+
+fn main() {}
