@@ -1,7 +1,7 @@
 //! What a memory is, and every decision about it, as functions from values to values.
 //!
 //! Nothing here touches disk, network, clock or environment, and nothing prints: time is an argument, files are
-//! bytes that somebody else read. Look at [`memory`] first.
+//! bytes that somebody else read. Look at [`memory`] first, then at [`change`] and [`policy`].
 
 pub mod hash;
 pub mod memory;

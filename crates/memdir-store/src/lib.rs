@@ -1,1 +1,4 @@
-//! Vaults on disk.
+//! Vaults on disk: snapshots to read, one door for changes, history, and where it all lives.
+//!
+//! May read and write its own directories, lock and list them. May not talk to a network, call a model or print.
+
