@@ -5,3 +5,4 @@
 
 pub mod hash;
 pub mod memory;
+pub mod text;
