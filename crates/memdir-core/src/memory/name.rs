@@ -7,7 +7,7 @@
 use std::fmt;
 
 use serde::Serialize;
-use unicode_normalization::is_nfc;
+use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 /// Longest name we create, in bytes.
 pub const MAX_NAME: usize = 64;
@@ -97,6 +97,11 @@ impl fmt::Display for MemoryName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// Returns a file name as file systems compare it that fold case and composed letters.
+pub fn folded(name: &str) -> String {
+    name.nfc().collect::<String>().to_lowercase()
 }
 
 /// Names that mean a device on Windows, or the index page where case is folded.

@@ -1,8 +1,5 @@
 //! The closed vocabularies of the format: each word in a file is one variant here.
 
-use std::fmt;
-use std::str::FromStr;
-
 /// Says that a text is none of the words of a vocabulary.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown {what} `{}`: it is one of {}", found.escape_debug(), known.join(", "))]
@@ -33,19 +30,19 @@ macro_rules! words {
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.pad(self.as_str())
             }
         }
 
-        impl FromStr for $name {
-            type Err = UnknownWord;
+        impl std::str::FromStr for $name {
+            type Err = $crate::memory::UnknownWord;
 
-            fn from_str(text: &str) -> Result<Self, UnknownWord> {
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
                 match text {
                     $($word => Ok(Self::$variant),)+
-                    _ => Err(UnknownWord { what: $what, found: text.to_owned(), known: Self::WORDS }),
+                    _ => Err($crate::memory::UnknownWord { what: $what, found: text.to_owned(), known: Self::WORDS }),
                 }
             }
         }
@@ -58,11 +55,12 @@ macro_rules! words {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+                <String as serde::Deserialize>::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
             }
         }
     };
 }
+pub(crate) use words;
 
 words! {
     /// What a memory is about. Finer kinds are a `kind` on one of these.
