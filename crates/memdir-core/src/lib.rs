@@ -5,4 +5,5 @@
 
 pub mod hash;
 pub mod memory;
+pub mod strength;
 pub mod text;
