@@ -5,5 +5,6 @@
 
 pub mod hash;
 pub mod memory;
+pub mod page;
 pub mod strength;
 pub mod text;
