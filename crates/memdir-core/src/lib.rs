@@ -5,6 +5,7 @@
 
 pub mod hash;
 pub mod memory;
+pub mod merge;
 pub mod page;
 pub mod strength;
 pub mod text;
