@@ -3,6 +3,7 @@
 //! Nothing here touches disk, network, clock or environment, and nothing prints: time is an argument, files are
 //! bytes that somebody else read. Look at [`memory`] first, then at [`change`] and [`policy`].
 
+pub mod change;
 pub mod hash;
 pub mod likeness;
 pub mod memory;
