@@ -9,5 +9,6 @@ pub mod likeness;
 pub mod memory;
 pub mod merge;
 pub mod page;
+pub mod policy;
 pub mod strength;
 pub mod text;
