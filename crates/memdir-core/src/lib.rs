@@ -10,5 +10,6 @@ pub mod memory;
 pub mod merge;
 pub mod page;
 pub mod policy;
+pub mod search;
 pub mod strength;
 pub mod text;
