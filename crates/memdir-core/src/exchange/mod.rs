@@ -1,0 +1,12 @@
+//! Takes over memories from other directories and programs: under which name, with which text.
+//!
+//! [`plan_import`] gives every incoming file its [`Fate`]. Nothing that is in the vault is overwritten: the same
+//! text is passed over, another text under a taken name gets a name of its own. `notes` makes memories out of
+//! the notes of programs that have other fields than ours.
+
+mod fate;
+mod notes;
+mod relink;
+
+pub use fate::{Fate, Incoming, Planned, Standing, plan_import};
+pub use notes::{Dialect, Note, adapt};
