@@ -3,3 +3,4 @@
 //! May read and write its own directories, lock and list them. May not talk to a network, call a model or print.
 
 pub mod disk;
+pub mod lock;
