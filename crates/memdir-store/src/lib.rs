@@ -4,3 +4,4 @@
 
 pub mod disk;
 pub mod lock;
+pub mod place;
