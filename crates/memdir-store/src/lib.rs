@@ -3,5 +3,6 @@
 //! May read and write its own directories, lock and list them. May not talk to a network, call a model or print.
 
 pub mod disk;
+pub mod history;
 pub mod lock;
 pub mod place;
