@@ -4,5 +4,6 @@
 
 pub mod disk;
 pub mod history;
+pub mod ledger;
 pub mod lock;
 pub mod place;

@@ -1,0 +1,213 @@
+//! What happened to memories, as append-only lines beside the vault.
+//!
+//! A recall never touches a memory file, so use, verification and who wrote which version are kept here: JSON
+//! lines, one file a month and machine, merged by union. A line that a crash tore is skipped by readers and cut
+//! off by the next writer. The ledger is not waited for: what a change did is durable in its history record.
+
+use std::io::{self, BufRead, BufReader};
+
+use jiff::Timestamp;
+use memdir_core::change::Surface;
+use memdir_core::hash::ContentHash;
+use memdir_core::memory::Provenance;
+use serde::{Deserialize, Serialize};
+
+use crate::disk::{self, Dir};
+
+/// The file below the state root that makes this machine's names its own.
+const MACHINE_KEY: &str = "machine.key";
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// When.
+    pub t: Timestamp,
+    /// What happened.
+    pub ev: EventKind,
+    /// To which memory.
+    pub mem: String,
+    /// The version it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<ContentHash>,
+    /// In which session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sid: Option<String>,
+    /// Through which part of memdir.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Surface>,
+    /// Who said it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prov: Option<Provenance>,
+}
+
+/// What can happen to a memory. Words of later versions read as [`EventKind::Other`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EventKind {
+    /// A version was written by us.
+    Written,
+    /// It was corrected.
+    Corrected,
+    /// It got another name.
+    Rename,
+    /// Another memory took its place.
+    Supersede,
+    /// It went to the archive.
+    Archive,
+    /// It came back by undo.
+    Restore,
+    /// Its text was erased everywhere.
+    Erase,
+    /// Anything this version does not know.
+    #[serde(other)]
+    Other,
+}
+
+/// The ledgers of one vault.
+#[derive(Debug, Clone)]
+pub struct Ledger {
+    dir: Dir,
+    state: Dir,
+    machine: String,
+}
+
+impl Ledger {
+    /// Opens the ledgers in `dir`; `state` is where temporary files are swept, `machine` says whose lines we write.
+    pub fn new(dir: Dir, state: Dir, machine: String) -> Self {
+        Self { dir, state, machine }
+    }
+
+    /// Appends `events` to this month's file.
+    pub fn append(&self, events: &[Event]) -> io::Result<()> {
+        let Some(first) = events.first() else { return Ok(()) };
+        let lines: Vec<String> =
+            events.iter().filter_map(|event| serde_json::to_string(event).ok()).collect();
+        let month = first.t.strftime("%Y-%m");
+        self.dir.append_line(&format!("usage-{}-{month}.jsonl", self.machine), &lines.join("\n"))
+    }
+
+    /// Returns who said the version `sha256`, if we wrote it.
+    pub fn provenance_of(&self, sha256: ContentHash) -> io::Result<Option<Provenance>> {
+        let mut found = None;
+        self.for_each(|event| {
+            if event.ev == EventKind::Written && event.sha256 == Some(sha256) {
+                found = event.prov;
+            }
+        })?;
+        Ok(found)
+    }
+
+    /// Calls `visit` for every line that can be read, oldest month first.
+    pub fn for_each(&self, mut visit: impl FnMut(Event)) -> io::Result<()> {
+        for name in self.files()? {
+            let Ok(Some((file, _))) = self.dir.open_file(&name) else { continue };
+            for line in BufReader::new(file).split(b'\n') {
+                if let Ok(event) = serde_json::from_slice(&line?) {
+                    visit(event);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Rewrites every line that `change` returns a new one for, durably; for erasing.
+    pub fn rewrite(&self, mut change: impl FnMut(&Event) -> Option<Event>) -> io::Result<()> {
+        for name in self.files()? {
+            let Some(bytes) = self.dir.read(&name, u64::MAX >> 1).map_err(io::Error::other)? else {
+                continue;
+            };
+            let mut changed = false;
+            let mut text = Vec::with_capacity(bytes.len());
+            for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+                let replaced = serde_json::from_slice::<Event>(line).ok().and_then(|event| change(&event));
+                match replaced.and_then(|event| serde_json::to_vec(&event).ok()) {
+                    Some(line) => {
+                        changed = true;
+                        text.extend(line);
+                        text.push(b'\n');
+                    }
+                    None => text.extend(line),
+                }
+            }
+            if changed {
+                self.state.stage(&text)?.rename_over(&self.dir, &name)?;
+                self.dir.sync()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn files(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        self.dir.for_each(|name, _| {
+            if name.starts_with("usage-") && name.ends_with(".jsonl") {
+                names.push(name.to_owned());
+            }
+        })?;
+        // By month first: the machine's name stands before it.
+        names.sort_by(|a, b| month_of(a).cmp(month_of(b)).then_with(|| a.cmp(b)));
+        Ok(names)
+    }
+}
+
+fn month_of(name: &str) -> &str {
+    let stem = name.trim_end_matches(".jsonl");
+    stem.get(stem.len().saturating_sub("2026-04".len())..).unwrap_or(stem)
+}
+
+/// Returns this machine's short name; `None` if it has none yet.
+pub fn known_machine(home: &Dir) -> Option<String> {
+    let key = home.read(MACHINE_KEY, 4096).ok()??;
+    (!key.is_empty()).then(|| ContentHash::of(&key).short())
+}
+
+/// Returns this machine's short name, making its secret key on first use, by way of a temporary file in `state`.
+pub fn machine(home: &Dir, state: &Dir) -> io::Result<String> {
+    if let Some(name) = known_machine(home) {
+        return Ok(name);
+    }
+    let mut secret = [0; 32];
+    disk::random(&mut secret)?;
+    let key: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
+    state.stage(key.as_bytes())?.rename_over(home, MACHINE_KEY)?;
+    home.sync()?;
+    Ok(ContentHash::of(key.as_bytes()).short())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_torn_last_line_costs_only_itself() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = Dir::open(temp.path()).unwrap();
+        let ledger = Ledger::new(dir.clone(), dir.clone(), "m1".into());
+        let at: Timestamp = "2026-04-02T10:31:00Z".parse().unwrap();
+        let hash = ContentHash::of(b"x");
+        let event = Event {
+            t: at,
+            ev: EventKind::Written,
+            mem: "a".into(),
+            sha256: Some(hash),
+            sid: None,
+            by: Some(Surface::Cli),
+            prov: Some(Provenance::User),
+        };
+        ledger.append(std::slice::from_ref(&event)).unwrap();
+        let file = temp.path().join("usage-m1-2026-04.jsonl");
+        let whole = std::fs::read(&file).unwrap();
+        std::fs::write(&file, [&whole[..], b"{\"t\":\"2026-0"].concat()).unwrap();
+        ledger.append(std::slice::from_ref(&event)).unwrap();
+        let mut n_events = 0;
+        ledger
+            .for_each(|read| {
+                assert_eq!(read, event);
+                n_events += 1;
+            })
+            .unwrap();
+        assert_eq!(n_events, 2);
+        assert_eq!(ledger.provenance_of(hash).unwrap(), Some(Provenance::User));
+        assert_eq!(ledger.provenance_of(ContentHash::of(b"y")).unwrap(), None);
+    }
+}
