@@ -7,3 +7,4 @@ pub mod history;
 pub mod ledger;
 pub mod lock;
 pub mod place;
+pub mod vault;

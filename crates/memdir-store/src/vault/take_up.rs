@@ -1,0 +1,236 @@
+//! Takes up what other programs did to a vault since we last looked.
+//!
+//! An editor, an agent's own file tool or a clean-up can create, change, rename and remove memories without asking
+//! us. Each such change is recorded like one of ours, with the author `outside`, so that it can be seen and undone;
+//! text that an outsider removed or overwrote goes to the trash. Nothing in the vault is changed by this, except
+//! that frontmatter which another program blanked is put back.
+
+use std::collections::BTreeMap;
+
+use memdir_core::change::{Author, ChangeSet, Edit, Surface};
+use memdir_core::hash::ContentHash;
+use memdir_core::memory::{Document, INDEX_PAGE, Memory, MemoryPath, ProblemKind, Provenance};
+
+use super::catalog::Doc;
+use super::commit::{Plan, Writer};
+use super::listing::Listing;
+use super::{CommitError, MAX_MEMORY};
+use crate::disk::{ReadError, Stat};
+use crate::history::{Area, Change, ChangeId, FileOp, OpKind, Versions};
+
+/// What an outsider did to one file.
+struct Noticed {
+    path: MemoryPath,
+    /// The version that we knew.
+    before: Option<(ContentHash, Option<ChangeId>)>,
+    /// The version that is there, and the file as it looked.
+    after: Option<(Vec<u8>, Stat)>,
+}
+
+impl Writer<'_> {
+    /// Compares the vault with what we know of it, and records the difference.
+    pub(super) fn take_up(&mut self) -> Result<(), CommitError> {
+        let noticed = self.notice()?;
+        if noticed.is_empty() {
+            return Ok(());
+        }
+        let mut known = KnownVersions::default();
+        let mut plan = Plan::default();
+        let mut blanked = Vec::new();
+        for noticed in &noticed {
+            self.plan_noticed(noticed, &mut known, &mut plan, &mut blanked)?;
+        }
+        join_renames(&mut plan.ops);
+        let found = noticed.iter().all(|noticed| noticed.before.is_none());
+        let reason = if found { "found in the vault" } else { "changed by another program" };
+        let change = Change {
+            id: self.next_id()?,
+            at: self.now,
+            by: Surface::Cli,
+            author: Author::Outside,
+            session: None,
+            reason: reason.to_owned(),
+            force: None,
+            undoes: None,
+            ops: plan.ops.clone(),
+        };
+        let id = change.id.clone();
+        self.carry_out(plan, change)?;
+        let page = self.areas.vault.read(INDEX_PAGE, MAX_MEMORY).ok().flatten().unwrap_or_default();
+        let page = String::from_utf8_lossy(&page);
+        for noticed in noticed {
+            self.know(noticed, &id, &page);
+        }
+        self.save_catalog();
+        self.restore_blanked(blanked)
+    }
+
+    fn notice(&mut self) -> Result<Vec<Noticed>, CommitError> {
+        let root = self.areas.vault.clone();
+        let failed = |source| CommitError::Read { path: root.path().to_owned(), source };
+        let listing = Listing::read(&root).map_err(|err| failed(err.into()))?;
+        let mut noticed = Vec::new();
+        let mut gone: BTreeMap<MemoryPath, (ContentHash, Option<ChangeId>)> = self
+            .catalog
+            .docs
+            .iter()
+            .map(|(path, doc)| (path.clone(), (doc.sha256, doc.change.clone())))
+            .collect();
+        for path in listing.paths {
+            let before = gone.remove(&path);
+            let Some(stat) = self.stat(&path).map_err(failed)? else { continue };
+            if self.catalog.docs.get(&path).is_some_and(|doc| doc.is_current(stat)) {
+                continue;
+            }
+            let bytes = match root.read(path.as_str(), MAX_MEMORY) {
+                Ok(Some(bytes)) => bytes,
+                Ok(None) | Err(ReadError::NotAFile | ReadError::TooLarge { .. }) => continue,
+                Err(source) => {
+                    return Err(CommitError::Read { path: root.path().join(path.as_str()), source });
+                }
+            };
+            if let Some((hash, change)) = &before
+                && *hash == ContentHash::of(&bytes)
+            {
+                let doc = Doc::describe(&path, &bytes, Some(stat), self.now, change.clone());
+                self.catalog.docs.insert(path, doc);
+                continue;
+            }
+            noticed.push(Noticed { path, before, after: Some((bytes, stat)) });
+        }
+        noticed.extend(gone.into_iter().map(|(path, before)| Noticed {
+            path,
+            before: Some(before),
+            after: None,
+        }));
+        Ok(noticed)
+    }
+
+    fn stat(&self, path: &MemoryPath) -> Result<Option<Stat>, ReadError> {
+        let (folder, name) = match self.areas.vault.folder(path.as_str()) {
+            Err(err) if err.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            found => found?,
+        };
+        Ok(folder.stat(name)?)
+    }
+
+    /// Adds what was noticed to the record; what was lost by it goes to the trash.
+    fn plan_noticed(
+        &self,
+        noticed: &Noticed,
+        known: &mut KnownVersions,
+        plan: &mut Plan,
+        blanked: &mut Vec<Edit>,
+    ) -> Result<(), CommitError> {
+        let before = noticed.before.as_ref().map(|(hash, _)| *hash);
+        let lost = noticed.before.as_ref().and_then(|(hash, change)| known.get(self, *hash, change.as_ref()));
+        let after = noticed.after.as_ref().map(|(bytes, _)| plan.remember(bytes));
+        let op = if after.is_some() { OpKind::Write } else { OpKind::Delete };
+        plan.ops.push(FileOp {
+            op,
+            area: Area::Vault,
+            path: noticed.path.to_string(),
+            from: None,
+            before,
+            after,
+            erased: false,
+        });
+        let Some(lost) = lost else { return Ok(()) };
+        plan.remember(&lost);
+        match &noticed.after {
+            Some((bytes, _)) if is_blanked(&noticed.path, &lost, bytes) => {
+                blanked.push(Edit::Replace { path: noticed.path.clone(), base: bytes.clone(), text: lost });
+            }
+            Some((bytes, _)) if keeps_every_line(&lost, bytes) => {}
+            _ => self.plan_aside(Area::Trash, &noticed.path, &lost, plan)?,
+        }
+        Ok(())
+    }
+
+    /// Takes what was noticed into the catalog. The index page gets a new line for a memory that has none and for
+    /// one that describes itself anew; the wording of all other lines is somebody's, and stays.
+    fn know(&mut self, noticed: Noticed, change: &ChangeId, page: &str) {
+        let path = noticed.path;
+        let Some((bytes, stat)) = noticed.after else { return drop(self.catalog.docs.remove(&path)) };
+        let doc = Doc::describe(&path, &bytes, Some(stat), self.now, Some(change.clone()));
+        let renewed = match self.catalog.docs.get(&path) {
+            Some(known) => known.hook() != doc.hook(),
+            None => !page.contains(&format!("]({path})")),
+        };
+        if renewed {
+            self.touched.insert(path.clone());
+        }
+        self.catalog.docs.insert(path, doc);
+    }
+
+    fn restore_blanked(&mut self, edits: Vec<Edit>) -> Result<(), CommitError> {
+        if edits.is_empty() {
+            return Ok(());
+        }
+        let set = ChangeSet {
+            author: Author::Person,
+            by: Surface::Cli,
+            provenance: Provenance::Outside,
+            reason: "restored frontmatter that another program blanked".to_owned(),
+            session: None,
+            force: None,
+            edits,
+        };
+        self.commit(&set).map(drop)
+    }
+}
+
+/// The bytes of versions in history, each record read once.
+#[derive(Default)]
+struct KnownVersions {
+    records: BTreeMap<ChangeId, Versions>,
+}
+
+impl KnownVersions {
+    fn get(&mut self, writer: &Writer<'_>, hash: ContentHash, change: Option<&ChangeId>) -> Option<Vec<u8>> {
+        let change = change?;
+        if !self.records.contains_key(change) {
+            let record = writer.history.record(change).ok().flatten()?;
+            self.records.insert(change.clone(), record.versions);
+        }
+        self.records.get(change)?.get(&hash).cloned()
+    }
+}
+
+/// A file that vanished and one that appeared with the same bytes are one file under another name.
+fn join_renames(ops: &mut Vec<FileOp>) {
+    let mut joined = Vec::new();
+    for created in 0..ops.len() {
+        let is_new =
+            ops[created].area == Area::Vault && ops[created].before.is_none() && ops[created].after.is_some();
+        let twin =
+            |op: &FileOp| op.area == Area::Vault && op.after.is_none() && op.before == ops[created].after;
+        let Some(removed) = ops.iter().position(twin).filter(|index| is_new && !joined.contains(index))
+        else {
+            continue;
+        };
+        let (from, before) = (ops[removed].path.clone(), ops[removed].before);
+        let op = &mut ops[created];
+        (op.op, op.from, op.before) = (OpKind::Rename, Some(from), before);
+        joined.push(removed);
+    }
+    joined.sort_unstable();
+    for index in joined.into_iter().rev() {
+        ops.remove(index);
+    }
+}
+
+/// Says whether another program emptied the frontmatter of a memory and left its body alone.
+fn is_blanked(path: &MemoryPath, before: &[u8], after: &[u8]) -> bool {
+    let (before, after) = (Document::parse(before), Document::parse(after));
+    let blanked = |document: &Document| {
+        Memory::read(path, document).1.iter().any(|problem| problem.kind == ProblemKind::Blanked)
+    };
+    before.body() == after.body() && blanked(&after) && !blanked(&before)
+}
+
+/// Says whether nothing of `old` is missing in `new`, line by line.
+fn keeps_every_line(old: &[u8], new: &[u8]) -> bool {
+    let mut rest = new.split(|&byte| byte == b'\n');
+    old.split(|&byte| byte == b'\n').all(|line| rest.any(|other| other == line))
+}
