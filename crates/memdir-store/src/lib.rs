@@ -4,6 +4,7 @@
 
 pub mod disk;
 pub mod exchange;
+pub mod health;
 pub mod history;
 pub mod ledger;
 pub mod lock;
