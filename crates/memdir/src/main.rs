@@ -1,3 +1,21 @@
-//! The `memdir` command.
+//! The `memdir` command: parses, runs, prints, exits.
+//!
+//! Rules of the domain live in `memdir-core`, files in `memdir-store`; here is only what a person or a program at
+//! the command line sees. Exit codes: 0 done or found, 1 nothing found or refused, 2 error.
 
-fn main() {}
+mod cli;
+mod context;
+mod failure;
+mod ui;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match cli::parse() {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    let mut ui = ui::Ui::new(cli.global.json, cli.global.quiet);
+    let outcome = cli::run(cli, &mut ui);
+    ui.finish(outcome)
+}

@@ -1,0 +1,92 @@
+//! `memdir list`: what there is.
+
+use memdir_core::memory::{Memory, MemoryType};
+use memdir_core::strength::strength;
+use memdir_core::text::{age, age_days};
+use memdir_store::vault::Entry;
+use serde_json::{Value, json};
+
+use crate::context::{Context, Shelf};
+use crate::failure::{Failure, Outcome};
+use crate::ui::{Column, Tone, Ui};
+
+/// List the memories of this project and of the user
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Only this type: user, feedback, project or reference
+    #[arg(long = "type", short, value_name = "TYPE")]
+    memory_type: Option<String>,
+    /// Only memories with this tag
+    #[arg(long, value_name = "WORD")]
+    tag: Option<String>,
+    /// Only memories of this kind, for instance decision or gotcha
+    #[arg(long, value_name = "WORD")]
+    kind: Option<String>,
+}
+
+pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
+    let memory_type: Option<MemoryType> = args.memory_type.as_deref().map(str::parse).transpose()?;
+    let wanted = |memory: &Memory| {
+        memory_type.is_none_or(|kind| memory.memory_type == Some(kind))
+            && args.tag.as_ref().is_none_or(|tag| memory.tags.contains(tag))
+            && args.kind.as_ref().is_none_or(|kind| memory.kind.as_ref() == Some(kind))
+    };
+    let shelves = context.shelves()?;
+    let rows: Vec<(&Shelf, &Entry)> = shelves
+        .iter()
+        .flat_map(|shelf| shelf.snapshot.memories.iter().map(move |entry| (shelf, entry)))
+        .filter(|(_, entry)| wanted(&entry.memory))
+        .collect();
+    if ui.is_json() {
+        let rows: Vec<Value> = rows.iter().map(|(shelf, entry)| row_json(shelf, entry, context)).collect();
+        ui.json(&rows);
+        return Ok(Outcome::Done);
+    }
+    if rows.is_empty() {
+        ui.say("no memories yet: `memdir save NAME --type T --description D` makes one");
+        return Ok(Outcome::Nothing);
+    }
+    let columns = [
+        Column::new("name").tone(Tone::Strong),
+        Column::new("type"),
+        Column::new("description").giving_way(),
+        Column::new("saved").tone(Tone::Faint),
+    ];
+    let cells: Vec<Vec<String>> = rows.iter().map(|(shelf, entry)| row(shelf, entry, context)).collect();
+    ui.table(&columns, &cells);
+    Ok(Outcome::Done)
+}
+
+fn row(shelf: &Shelf, entry: &Entry, context: &Context) -> Vec<String> {
+    let memory = &entry.memory;
+    let home = if shelf.is_user() { "~/" } else { "" };
+    let kind = memory.memory_type.map_or("?", MemoryType::as_str);
+    let description = if memory.description.is_empty() { "(no description)" } else { &memory.description };
+    vec![
+        format!("{home}{}", entry.path.stem()),
+        kind.to_owned(),
+        description.to_owned(),
+        age(entry.modified(), context.now),
+    ]
+}
+
+fn row_json(shelf: &Shelf, entry: &Entry, context: &Context) -> Value {
+    let memory = &entry.memory;
+    let days = age_days(entry.modified(), context.now);
+    let since = context.now.duration_since(entry.modified());
+    json!({
+        "name": entry.path.stem(),
+        "path": shelf.vault.path().join(entry.path.as_str()).display().to_string(),
+        "type": memory.memory_type,
+        "scope": memory.scope,
+        "tier": memory.tier,
+        "kind": memory.kind,
+        "description": memory.description,
+        "tags": memory.tags,
+        "created": memory.created,
+        "modified": entry.modified(),
+        "age_days": days,
+        "strength": memory.memory_type.map(|kind| strength(kind, since, 1.0)),
+        "vault": if shelf.is_user() { "user" } else { "project" },
+    })
+}

@@ -1,0 +1,170 @@
+//! The commands: one file each, and the table that names them.
+
+mod completions;
+mod correct;
+mod diff;
+mod doctor;
+mod edit;
+mod export;
+mod forget;
+mod import;
+mod init;
+mod links;
+mod list;
+mod log;
+mod manifest;
+mod new;
+mod projects;
+mod promote;
+mod rename;
+mod save;
+mod search;
+mod show;
+mod supersede;
+mod undo;
+mod writing;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use memdir_store::place;
+
+use crate::context::{self, Context};
+use crate::failure::{Failure, Outcome};
+use crate::ui::Ui;
+
+/// Persistent memory for coding agents: markdown files you can trust.
+#[derive(Debug, Parser)]
+#[command(name = "memdir", version, arg_required_else_help = true, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "Examples:
+  memdir init
+  memdir save feedback-real-db --type feedback --description \"Integration tests use a real database\" --body \"…\"
+  memdir search real database
+  memdir undo
+
+Exit codes: 0 done or found, 1 nothing found or refused, 2 error.";
+
+/// What every command understands.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Global {
+    /// Work on this vault and nothing else
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Common options")]
+    vault: Option<PathBuf>,
+    /// Work on the project of this directory instead of the current one
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Common options")]
+    project: Option<PathBuf>,
+    /// Print one JSON document
+    #[arg(long, global = true, help_heading = "Common options")]
+    pub(crate) json: bool,
+    /// Say nothing but the answer and errors
+    #[arg(long, short, global = true, help_heading = "Common options")]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Init(init::Args),
+    Save(save::Args),
+    New(new::Args),
+    Show(show::Args),
+    List(list::Args),
+    Search(search::Args),
+    Edit(edit::Args),
+    Correct(correct::Args),
+    Rename(rename::Args),
+    Supersede(supersede::Args),
+    Promote(promote::Args),
+    Forget(forget::Args),
+    Log(log::Args),
+    Diff(diff::Args),
+    Undo(undo::Args),
+    Links(links::Args),
+    Manifest(manifest::Args),
+    Doctor(doctor::Args),
+    Projects(projects::Args),
+    Import(import::Args),
+    Export(export::Args),
+    Completions(completions::Args),
+}
+
+/// Reads the command line. Help and version print themselves.
+pub(crate) fn parse() -> Result<Cli, ExitCode> {
+    Cli::try_parse().map_err(|err| {
+        if err.use_stderr() {
+            // It repeats what was typed, which may hold anything.
+            Ui::complain(&err.render().to_string());
+        } else {
+            // A closed pipe is a quiet success.
+            let _ = err.print();
+        }
+        ExitCode::from(u8::try_from(err.exit_code()).unwrap_or(2))
+    })
+}
+
+/// Runs the command.
+pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
+    if let Command::Completions(args) = &cli.command {
+        return completions::run(args, ui);
+    }
+    if context::is_off() {
+        return answer_nothing(&cli.command, ui);
+    }
+    let Global { vault, project, .. } = cli.global;
+    let env = context::environment(vault, project);
+    let place = match (place::locate(&env), &cli.command) {
+        (Err(err), Command::Doctor(args)) => match doctor::open_up(args, err, &env, ui)? {
+            Some(place) => place,
+            None => return Ok(Outcome::Nothing),
+        },
+        (place, _) => place?,
+    };
+    let context = Context::new(env, place, ui)?;
+    if context.place.off {
+        return answer_nothing(&cli.command, ui);
+    }
+    match cli.command {
+        Command::Init(args) => init::run(&args, &context, ui),
+        Command::Save(args) => save::run(args, &context, ui),
+        Command::New(args) => new::run(args, &context, ui),
+        Command::Show(args) => show::run(&args, &context, ui),
+        Command::List(args) => list::run(&args, &context, ui),
+        Command::Search(args) => search::run(&args, &context, ui),
+        Command::Edit(args) => edit::run(args, &context, ui),
+        Command::Correct(args) => correct::run(args, &context, ui),
+        Command::Rename(args) => rename::run(&args, &context, ui),
+        Command::Supersede(args) => supersede::run(&args, &context, ui),
+        Command::Promote(args) => promote::run(&args, &context, ui),
+        Command::Forget(args) => forget::run(&args, &context, ui),
+        Command::Log(args) => log::run(&args, &context, ui),
+        Command::Diff(args) => diff::run(&args, &context, ui),
+        Command::Undo(args) => undo::run(&args, &context, ui),
+        Command::Links(args) => links::run(&args, &context, ui),
+        Command::Manifest(args) => manifest::run(&args, &context, ui),
+        Command::Doctor(args) => doctor::run(&args, &context, ui),
+        Command::Projects(args) => projects::run(&args, &context, ui),
+        Command::Import(args) => import::run(&args, &context, ui),
+        Command::Export(args) => export::run(&args, &context, ui),
+        Command::Completions(args) => completions::run(&args, ui),
+    }
+}
+
+/// Off means off: nothing is read or written, and the answer is the empty one.
+fn answer_nothing(command: &Command, ui: &mut Ui) -> Result<Outcome, Failure> {
+    if ui.is_json() {
+        match command {
+            Command::List(_) | Command::Log(_) | Command::Projects(_) => ui.json(&serde_json::json!([])),
+            Command::Search(_) => ui.json(&serde_json::json!({ "hits": [], "abstained": true })),
+            _ => ui.json(&serde_json::json!({})),
+        }
+    }
+    Ok(Outcome::Done)
+}

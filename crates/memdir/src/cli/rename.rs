@@ -1,0 +1,78 @@
+//! `memdir rename`: gives a memory another name and mends the links to it.
+
+use memdir_core::change::Edit;
+use memdir_core::memory::{Frontmatter, MemoryName, Value, rename_links};
+
+use memdir_store::vault;
+
+use super::writing::{self, Why, set};
+use crate::context::{Context, Shelf};
+use crate::failure::{Failure, Outcome};
+use crate::ui::Ui;
+
+/// Rename a memory and every link to it
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Its name now
+    old: String,
+    /// Its name from now on
+    new: String,
+    #[command(flatten)]
+    why: Why,
+}
+
+pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
+    let new = MemoryName::new(&args.new)?;
+    let found = context.find(&args.old)?;
+    let (shelf, loaded) = (Shelf::new(found.vault)?, found.loaded);
+    let old = loaded.path.stem().to_owned();
+    if old == new.as_str() {
+        ui.say("it has that name already");
+        return Ok(Outcome::Nothing);
+    }
+    let mut document = loaded.document.clone();
+    if matches!(document.frontmatter(), Frontmatter::Mapping(_)) {
+        document = set(document, "name", &Value::Text(new.to_string()))?;
+    }
+    let own_links = rename_links(document.body(), &old, new.as_str());
+    if let Some(body) = own_links {
+        document = document.with_body(&body).map_err(|err| writing::cannot_edit(&err))?;
+    }
+    let base = loaded.document.bytes().to_vec();
+    let rename =
+        Edit::Rename { from: loaded.path.clone(), base, to: new.path(), text: document.bytes().to_vec() };
+    let mut edits = vec![rename];
+    edits.extend(inbound(&shelf, &loaded.path, &old, new.as_str())?);
+    let n_links = edits.len() - 1;
+    let change_set = args.why.change_set("rename", edits)?;
+    let committed = writing::commit(&shelf.vault, &change_set, context, ui)?;
+    if n_links > 0 {
+        ui.say(&format!("links mended in {n_links} other memories"));
+    }
+    writing::print_written(new.as_str(), &committed, ui);
+    Ok(Outcome::Done)
+}
+
+/// Mends the links in the other memories of the vault.
+fn inbound(
+    shelf: &Shelf,
+    renamed: &memdir_core::memory::MemoryPath,
+    old: &str,
+    new: &str,
+) -> Result<Vec<Edit>, Failure> {
+    let unread = shelf.snapshot.skipped.iter().find(|skipped| skipped.why == vault::Why::Unreadable);
+    if let Some(skipped) = unread {
+        let path = shelf.vault.path().join(&skipped.path);
+        return Err(Failure::error(format!("could not read {}, which may link to `{old}`", path.display())));
+    }
+    let mut edits = Vec::new();
+    for entry in shelf.snapshot.memories.iter().filter(|entry| entry.path != *renamed) {
+        let loaded = shelf.load(&entry.path)?;
+        let Some(body) = rename_links(loaded.document.body(), old, new) else { continue };
+        // A file whose frontmatter cannot be read is never rewritten: its link becomes a forward reference.
+        let Ok(document) = loaded.document.with_body(&body) else { continue };
+        let base = loaded.document.bytes().to_vec();
+        edits.push(Edit::Replace { path: entry.path.clone(), base, text: document.bytes().to_vec() });
+    }
+    Ok(edits)
+}

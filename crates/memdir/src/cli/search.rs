@@ -1,0 +1,114 @@
+//! `memdir search`: finds memories by words.
+
+use memdir_core::search::{Query, Text};
+use memdir_core::text::{age, age_days};
+use memdir_store::vault::Loaded;
+use serde_json::json;
+
+use crate::context::{Context, Shelf};
+use crate::failure::{Failure, Outcome};
+use crate::ui::{Column, Tone, Ui};
+
+/// Search memories by words
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// What to look for
+    #[arg(required = true, value_name = "QUERY")]
+    words: Vec<String>,
+    /// At most this many
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 10)]
+    limit: usize,
+    /// Search every registered project and the archives, not only what holds here
+    #[arg(long)]
+    all: bool,
+}
+
+/// A memory that matches.
+pub(super) struct Hit {
+    pub(super) shelf: usize,
+    pub(super) loaded: Loaded,
+    pub(super) score: f64,
+    snippet: String,
+}
+
+pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
+    let shelves = if args.all { context.all_shelves()? } else { context.shelves()? };
+    let query = Query::new(&args.words.join(" "));
+    let mut hits = hits(&shelves, &query);
+    if args.all {
+        hits.extend(archived(&shelves, &query));
+        sort(&mut hits);
+    }
+    hits.truncate(args.limit);
+    if ui.is_json() {
+        let hit = |hit: &Hit| {
+            json!({
+                "name": hit.loaded.path.stem(),
+                "path": shelves[hit.shelf].vault.path().join(hit.loaded.path.as_str()).display().to_string(),
+                "layer": "memory",
+                "score": hit.score,
+                "type": hit.loaded.memory.memory_type,
+                "description": hit.loaded.memory.description,
+                "snippet": hit.snippet,
+                "age_days": age_days(hit.loaded.modified(), context.now),
+                "via": [],
+                "parts": { "words": hit.score },
+            })
+        };
+        ui.json(&json!({ "hits": hits.iter().map(hit).collect::<Vec<_>>(), "abstained": hits.is_empty() }));
+        return Ok(if hits.is_empty() { Outcome::Nothing } else { Outcome::Done });
+    }
+    let columns = [
+        Column::new("name").tone(Tone::Strong),
+        Column::new("description").giving_way(),
+        Column::new("saved").tone(Tone::Faint),
+    ];
+    let row = |hit: &Hit| {
+        vec![
+            hit.loaded.path.stem().to_owned(),
+            hit.loaded.memory.description.clone(),
+            age(hit.loaded.modified(), context.now),
+        ]
+    };
+    ui.table(&columns, &hits.iter().map(row).collect::<Vec<_>>());
+    if hits.is_empty() {
+        ui.say("no memory found");
+    }
+    Ok(if hits.is_empty() { Outcome::Nothing } else { Outcome::Done })
+}
+
+/// Finds the memories that match, best first.
+pub(super) fn hits(shelves: &[Shelf], query: &Query) -> Vec<Hit> {
+    let mut hits = Vec::new();
+    for (index, shelf) in shelves.iter().enumerate() {
+        let loaded = shelf
+            .snapshot
+            .memories
+            .iter()
+            .filter_map(|entry| shelf.snapshot.load(&entry.path).ok().flatten());
+        hits.extend(loaded.filter_map(|loaded| hit(index, loaded, query)));
+    }
+    sort(&mut hits);
+    hits
+}
+
+/// Finds what left the vaults for the archive.
+fn archived(shelves: &[Shelf], query: &Query) -> Vec<Hit> {
+    let archives = shelves.iter().enumerate().map(|(index, shelf)| (index, shelf.vault.archived()));
+    archives
+        .flat_map(|(index, loaded)| loaded.into_iter().filter_map(move |loaded| hit(index, loaded, query)))
+        .collect()
+}
+
+fn hit(shelf: usize, loaded: Loaded, query: &Query) -> Option<Hit> {
+    let body = String::from_utf8_lossy(loaded.document.body()).into_owned();
+    let tags = loaded.memory.tags.join(" ");
+    let text =
+        Text { name: &loaded.memory.name, description: &loaded.memory.description, tags: &tags, body: &body };
+    let score = query.score(&text)?;
+    Some(Hit { shelf, score, snippet: query.snippet(&body), loaded })
+}
+
+fn sort(hits: &mut [Hit]) {
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.loaded.path.cmp(&b.loaded.path)));
+}

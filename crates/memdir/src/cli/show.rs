@@ -1,0 +1,85 @@
+//! `memdir show`: one memory, with its age first.
+
+use memdir_core::memory::{MemoryType, Provenance, Severity};
+use memdir_core::text::{age, age_days};
+use memdir_store::vault::{Loaded, Vault};
+use serde_json::json;
+
+use crate::context::{Context, Found};
+use crate::failure::{Failure, Outcome};
+use crate::ui::{Tone, Ui};
+
+/// Show a memory
+///
+/// The first line says how old it is and who said it; --raw prints the file's bytes and nothing else.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Which memory; `~/NAME` means the user vault
+    name: String,
+    /// Print the file byte for byte
+    #[arg(long)]
+    raw: bool,
+}
+
+pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
+    let Found { vault, loaded } = context.find(&args.name)?;
+    if args.raw && !ui.is_json() {
+        ui.raw(loaded.document.bytes());
+        return Ok(Outcome::Done);
+    }
+    let said_by = provenance(&vault, &loaded);
+    let path = vault.path().join(loaded.path.as_str());
+    if ui.is_json() {
+        let memory = &loaded.memory;
+        ui.json(&json!({
+            "name": loaded.path.stem(),
+            "path": path.display().to_string(),
+            "hash": loaded.hash,
+            "type": memory.memory_type,
+            "scope": memory.scope,
+            "tier": memory.tier,
+            "kind": memory.kind,
+            "description": memory.description,
+            "tags": memory.tags,
+            "created": memory.created,
+            "modified": loaded.modified(),
+            "age_days": age_days(loaded.modified(), context.now),
+            "provenance": said_by,
+            "verified": memory.verified.as_ref().map(ToString::to_string),
+            "expires": memory.expires,
+            "status": memory.status,
+            "supersedes": memory.supersedes,
+            "body": String::from_utf8_lossy(loaded.document.body()),
+            "problems": loaded.problems.iter().map(|problem| json!({
+                "rule": problem.kind.as_str(), "line": problem.line, "message": problem.message,
+            })).collect::<Vec<_>>(),
+        }));
+        return Ok(Outcome::Done);
+    }
+    ui.toned(Tone::Faint, &headline(&loaded, said_by, context));
+    ui.toned(Tone::Strong, &loaded.memory.description);
+    ui.line("");
+    ui.block(String::from_utf8_lossy(loaded.document.body()).trim_start_matches(['\n', '\r']));
+    for problem in loaded.problems.iter().filter(|problem| problem.severity() != Severity::Note) {
+        ui.warn(&problem.message);
+    }
+    Ok(Outcome::Done)
+}
+
+fn headline(loaded: &Loaded, said_by: Provenance, context: &Context) -> String {
+    let memory = &loaded.memory;
+    let kind = memory.memory_type.map_or("no type", MemoryType::as_str);
+    let verified = match &memory.verified {
+        Some(verified) => format!("checked {verified}"),
+        None => "not checked".to_owned(),
+    };
+    let expired = memory.expires.map(|day| format!(", expires {day}")).unwrap_or_default();
+    let saved = age(loaded.modified(), context.now);
+    format!("[{kind}] {} — saved {saved}, said by {said_by}, {verified}{expired}", loaded.path)
+}
+
+/// Returns who said it: what the file says counts only for a version that we wrote.
+fn provenance(vault: &Vault, loaded: &Loaded) -> Provenance {
+    let known = vault.ledger().and_then(|ledger| ledger.provenance_of(loaded.hash).ok().flatten());
+    known.unwrap_or(Provenance::Outside)
+}

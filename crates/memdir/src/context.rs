@@ -1,0 +1,255 @@
+//! What a command works on: the clock, the place, the vaults.
+//!
+//! Everything the environment says is read here, once, and passed on as values.
+
+use std::io::{IsTerminal, Read};
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use memdir_core::memory::{MemoryPath, MemoryType};
+use memdir_store::history::History;
+use memdir_store::place::{self, Environment, Place, Registry};
+use memdir_store::vault::{Loaded, OpenError, Snapshot, Vault};
+
+use crate::failure::Failure;
+use crate::ui::Ui;
+
+/// The state id of the user vault.
+pub(crate) const USER: &str = "user";
+/// No text on stdin is longer; one byte more is enough for the gate to refuse it.
+const MAX_STDIN: u64 = 1 << 20;
+
+/// The clock and the place of one command.
+#[derive(Debug)]
+pub(crate) struct Context {
+    /// Now, by the clock or by `MEMDIR_NOW`.
+    pub(crate) now: Timestamp,
+    /// Everything the environment says.
+    pub(crate) env: Environment,
+    /// Which project, which vault.
+    pub(crate) place: Place,
+}
+
+/// A vault and a view of it.
+#[derive(Debug)]
+pub(crate) struct Shelf {
+    pub(crate) vault: Vault,
+    pub(crate) snapshot: Snapshot,
+}
+
+impl Shelf {
+    /// Says whether this is the user vault.
+    pub(crate) fn is_user(&self) -> bool {
+        self.vault.id() == USER
+    }
+
+    /// Takes a view of a vault.
+    pub(crate) fn new(vault: Vault) -> Result<Self, Failure> {
+        let unreadable =
+            |err| Failure::error(format!("could not read the vault {}: {err}", vault.path().display()));
+        let snapshot = vault.snapshot().map_err(unreadable)?;
+        Ok(Self { vault, snapshot })
+    }
+
+    /// Reads a memory whole.
+    pub(crate) fn load(&self, path: &MemoryPath) -> Result<Loaded, Failure> {
+        load(&self.vault, path)?.ok_or_else(|| Failure::no_memory(path.stem()))
+    }
+}
+
+fn load(vault: &Vault, path: &MemoryPath) -> Result<Option<Loaded>, Failure> {
+    let shown = || vault.path().join(path.as_str());
+    vault.load(path).map_err(|err| Failure::error(format!("could not read {}: {err}", shown().display())))
+}
+
+/// A memory that a command was asked for.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) vault: Vault,
+    pub(crate) loaded: Loaded,
+}
+
+impl Found {
+    /// Says whether it is in the user vault.
+    pub(crate) fn is_user(&self) -> bool {
+        self.vault.id() == USER
+    }
+}
+
+/// Says whether memdir is switched off by the environment; asked before anything is opened.
+pub(crate) fn is_off() -> bool {
+    std::env::var_os("MEMDIR_OFF").is_some_and(|value| !value.is_empty() && value != "0")
+}
+
+/// Returns everything the environment says, with the two flags that overrule it.
+pub(crate) fn environment(vault: Option<PathBuf>, project: Option<PathBuf>) -> Environment {
+    // A directory that is gone matters only to who needs it: an absolute `--vault` does not.
+    let cwd = std::env::current_dir().unwrap_or_default();
+    let env = Environment::from_vars(cwd, |name| std::env::var_os(name));
+    Environment { vault_flag: vault, project_flag: project, ..env }
+}
+
+/// Returns the time: the clock's, or what `MEMDIR_NOW` says.
+pub(crate) fn now() -> Result<Timestamp, Failure> {
+    let Some(text) = std::env::var_os("MEMDIR_NOW").filter(|text| !text.is_empty()) else {
+        return Ok(Timestamp::now());
+    };
+    let text = text.to_string_lossy();
+    text.parse().map_err(|_| {
+        Failure::error(format!("MEMDIR_NOW is not a time: `{text}`"))
+            .hint("write it like 2026-03-02T12:00:00Z")
+    })
+}
+
+impl Context {
+    /// Begins a command at a place, and tells what is odd about the place.
+    pub(crate) fn new(env: Environment, place: Place, ui: &Ui) -> Result<Self, Failure> {
+        for warning in &place.warnings {
+            ui.warn(&warning.to_string());
+        }
+        Ok(Self { now: now()?, env, place })
+    }
+
+    /// Opens the vaults that there are, the project's first. With an explicit vault, only that one.
+    pub(crate) fn shelves(&self) -> Result<Vec<Shelf>, Failure> {
+        self.vaults()?.into_iter().map(Shelf::new).collect()
+    }
+
+    /// Opens the vaults that there are, the project's first, and finishes what a crash left in them.
+    pub(crate) fn vaults(&self) -> Result<Vec<Vault>, Failure> {
+        let vaults: Vec<Vault> = [self.open_project()?, self.open_user()?].into_iter().flatten().collect();
+        for vault in &vaults {
+            vault.settle()?;
+        }
+        Ok(vaults)
+    }
+
+    /// Opens the histories that there are, each with its vault.
+    pub(crate) fn histories(&self) -> Result<Vec<(Vault, History)>, Failure> {
+        let mut histories = Vec::new();
+        for vault in self.vaults()? {
+            let history = vault.history().map_err(|err| unreadable_history(&vault, &err))?;
+            histories.extend(history.map(|history| (vault, history)));
+        }
+        Ok(histories)
+    }
+
+    /// Finds a memory by name in the project's vault, then in the user vault; `~/name` means the latter. An alias and
+    /// another case will do where no file has the very name.
+    pub(crate) fn find(&self, name: &str) -> Result<Found, Failure> {
+        // Nearly always the name is the file's: one file is read, however many there are.
+        if let Some(found) = self.find_exact(name)? {
+            return Ok(found);
+        }
+        let (name, vaults) = self.vaults_for(name)?;
+        for vault in vaults {
+            let shelf = Shelf::new(vault)?;
+            if let Some(entry) = shelf.snapshot.find(name) {
+                let loaded = shelf.load(&entry.path)?;
+                return Ok(Found { loaded, vault: shelf.vault });
+            }
+        }
+        Err(Failure::no_memory(name))
+    }
+
+    /// Finds the memory whose file has this very name.
+    pub(crate) fn find_exact(&self, name: &str) -> Result<Option<Found>, Failure> {
+        let (name, vaults) = self.vaults_for(name)?;
+        let path = MemoryPath::new(&format!("{}.md", name.strip_suffix(".md").unwrap_or(name)))
+            .map_err(|_| Failure::bad_name(name))?;
+        for vault in vaults {
+            if let Some(loaded) = load(&vault, &path)? {
+                return Ok(Some(Found { vault, loaded }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn vaults_for<'n>(&self, name: &'n str) -> Result<(&'n str, Vec<Vault>), Failure> {
+        let (name, only_user) = name.strip_prefix("~/").map_or((name, false), |name| (name, true));
+        let mut vaults = self.vaults()?;
+        vaults.retain(|vault| !only_user || vault.id() == USER);
+        Ok((name, vaults))
+    }
+
+    /// Opens the vault that a new memory of this type belongs into, making it where it is missing.
+    pub(crate) fn vault_for(&self, memory_type: MemoryType, ui: &Ui) -> Result<Vault, Failure> {
+        if memory_type == MemoryType::User && !self.place.explicit {
+            self.create_user()
+        } else {
+            self.create_project(ui)
+        }
+    }
+
+    /// Opens the project's vault, making and registering it where it is missing.
+    pub(crate) fn create_project(&self, ui: &Ui) -> Result<Vault, Failure> {
+        let place = place::register(&self.place)?;
+        for warning in place.warnings.iter().filter(|warning| !self.place.warnings.contains(warning)) {
+            ui.warn(&warning.to_string());
+        }
+        Ok(Vault::create(&place.home, place.project.id.as_str(), &place.vault)?)
+    }
+
+    /// Opens the user vault, making it where it is missing.
+    pub(crate) fn create_user(&self) -> Result<Vault, Failure> {
+        Ok(Vault::create(&self.place.home, USER, &self.place.user_vault())?)
+    }
+
+    /// Opens the project's vault; `None` if there is none yet.
+    pub(crate) fn open_project(&self) -> Result<Option<Vault>, Failure> {
+        existing(Vault::open(&self.place.home, self.place.project.id.as_str(), &self.place.vault))
+    }
+
+    /// Opens the user vault; `None` if there is none yet or an explicit vault hides it.
+    pub(crate) fn open_user(&self) -> Result<Option<Vault>, Failure> {
+        if self.place.explicit {
+            return Ok(None);
+        }
+        existing(Vault::open(&self.place.home, USER, &self.place.user_vault()))
+    }
+
+    /// Opens the vaults of every registered project and the user vault; what cannot be opened is passed over.
+    pub(crate) fn all_shelves(&self) -> Result<Vec<Shelf>, Failure> {
+        let mut shelves = self.shelves()?;
+        let (registry, _) = Registry::load(&self.place.home).map_err(|err| Failure::from_chain(&err))?;
+        for project in registry.projects() {
+            let Some(path) = &project.vault else { continue };
+            if shelves.iter().any(|shelf| shelf.vault.path() == path) {
+                continue;
+            }
+            let Ok(vault) = Vault::open(&self.place.home, project.id.as_str(), path) else { continue };
+            if let Ok(snapshot) = vault.snapshot() {
+                shelves.push(Shelf { vault, snapshot });
+            }
+        }
+        Ok(shelves)
+    }
+}
+
+/// Says that a vault's history could not be read.
+pub(crate) fn unreadable_history(vault: &Vault, err: &dyn std::fmt::Display) -> Failure {
+    Failure::error(format!("could not read the history in {}: {err}", vault.state_path().display()))
+}
+
+fn existing(vault: Result<Vault, OpenError>) -> Result<Option<Vault>, Failure> {
+    match vault {
+        Err(OpenError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        vault => Ok(Some(vault?)),
+    }
+}
+
+/// Returns a text given by a flag or piped in; `None` if there is neither.
+pub(crate) fn text_or_stdin(flag: Option<String>) -> Result<Option<String>, Failure> {
+    if flag.is_some() || std::io::stdin().is_terminal() {
+        return Ok(flag);
+    }
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().lock().take(MAX_STDIN + 1).read_to_end(&mut bytes);
+    read.map_err(|err| Failure::error(format!("could not read standard input: {err}")))?;
+    if bytes.len() as u64 > MAX_STDIN {
+        return Err(Failure::refusal(format!("the text is longer than {MAX_STDIN} bytes"))
+            .hint("a memory is a note: keep long texts in the project and remember where they are"));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| Failure::error("the text is not UTF-8"))?;
+    Ok(Some(text).filter(|text| !text.trim().is_empty()))
+}
