@@ -1,0 +1,217 @@
+"""What is interrupted, and what must hold afterwards.
+
+A scenario prepares a vault and names one command. `judge` looks at what an interrupted run left: the files first,
+as an editor or another agent would see them, then through the next commands.
+"""
+
+from sandbox import page_problems, record_problems, torn_page_problems
+
+OWN_LINES = ("My own words above the list stay.", "- a line of mine below it")
+LINKING = ("reference-harbour", "reference-orchard", "reference-quarry")
+
+
+class Scenario:
+    """One command over a prepared vault. `old_words` and `new_words` say what a search finds in either state."""
+
+    name = ""
+    command = ()
+    stdin = ""
+    old_words = {}
+    new_words = {}
+
+    def prepare(self, sandbox):
+        """Five memories with nothing in common, three of which link to the one most commands are about."""
+        bodies = {
+            "reference-target": "The lighthouse keeper counts ships: kittiwake.\n",
+            "reference-harbour": "Cranes unload at dawn, see [[reference-target]] for who counts. cormorant\n",
+            "reference-orchard": "Apples ripen late; ask [[reference-target|the keeper]] first. bullfinch\n",
+            "reference-quarry": "- depends_on [[reference-target]] (granite by barge)\n\nBlasting at noon. dotterel\n",
+            "reference-windmill": "Sails are furled in storms above ten. sanderling\n",
+        }
+        for name, body in bodies.items():
+            if not (saved := sandbox.save(name, body)).acked:
+                raise RuntimeError(f"could not prepare {name}: {saved}")
+        page = sandbox.vault / "MEMORY.md"
+        page.write_text(f"{OWN_LINES[0]}\n\n{page.read_text()}\n{OWN_LINES[1]}\n")
+
+    def run(self, sandbox, wrapper=()):
+        return sandbox.memdir(*self.command, stdin=self.stdin, wrapper=wrapper)
+
+    def aftermath(self, sandbox, is_new):
+        """What this command in particular owes, when all is well again; returns problems."""
+        return []
+
+
+class SaveNew(Scenario):
+    name = "save-new"
+    command = ("save", "reference-fresh", "--type", "reference", "--description", "tides at the old mole")
+    stdin = "Low water is at six. whimbrel\n" + "Each line adds a little weight.\n" * 60
+    old_words = {"whimbrel": None, "kittiwake": "reference-target"}
+    new_words = {"whimbrel": "reference-fresh", "kittiwake": "reference-target"}
+
+
+class SaveFirst(SaveNew):
+    """The very first save: state, vault records and MEMORY.md do not exist yet."""
+
+    name = "save-first"
+    old_words = {"whimbrel": None}
+    new_words = {"whimbrel": "reference-fresh"}
+
+    def prepare(self, sandbox):
+        (sandbox.vault / "MEMORY.md").write_text(f"{OWN_LINES[0]}\n{OWN_LINES[1]}\n")
+
+
+class SaveOver(Scenario):
+    name = "save-over"
+    command = ("save", "reference-target", "--type", "reference", "--description", "who counts the ships")
+    stdin = "The lamp was automated and nobody counts ships. fulmar\n" + "A line more than before.\n" * 60
+    old_words = {"kittiwake": "reference-target", "fulmar": None}
+    new_words = {"fulmar": "reference-target", "kittiwake": None}
+
+
+class Rename(Scenario):
+    name = "rename"
+    command = ("rename", "reference-target", "reference-lighthouse")
+    old_words = {"kittiwake": "reference-target"}
+    new_words = {"kittiwake": "reference-lighthouse"}
+
+    def aftermath(self, sandbox, is_new):
+        target = "reference-lighthouse" if is_new else "reference-target"
+        texts = {name: (sandbox.vault / f"{name}.md").read_text() for name in LINKING}
+        return [f"{name} does not link to {target}" for name, text in texts.items() if f"[[{target}" not in text]
+
+
+class Forget(Scenario):
+    name = "forget"
+    command = ("forget", "reference-target", "--yes")
+    old_words = {"kittiwake": "reference-target"}
+    new_words = {"kittiwake": None}
+
+    def prepare(self, sandbox):
+        super().prepare(sandbox)
+        self.bytes = (sandbox.vault / "reference-target.md").read_bytes()
+
+    def aftermath(self, sandbox, is_new):
+        trash = [path.read_bytes() for path in sandbox.state.glob("projects/*/trash/reference-target@*.md")]
+        return ["the forgotten memory is not in the trash"] if is_new and self.bytes not in trash else []
+
+
+class Undo(Scenario):
+    name = "undo"
+    command = ("undo",)
+    old_words = {"fulmar": "reference-target", "kittiwake": None}
+    new_words = {"kittiwake": "reference-target", "fulmar": None}
+
+    def prepare(self, sandbox):
+        super().prepare(sandbox)
+        sandbox.must(*SaveOver.command, stdin=SaveOver.stdin)
+
+
+class Import(Scenario):
+    name = "import"
+    old_words = {"turnstone7": None, "kittiwake": "reference-target"}
+    new_words = {"turnstone7": "reference-import-7", "turnstone99": "reference-import-99"}
+
+    def prepare(self, sandbox):
+        super().prepare(sandbox)
+        source = sandbox.root / "source"
+        source.mkdir()
+        for n in range(100):
+            body = f"Crate {n} holds {n * 37 % 101} parts from yard {n * 53 % 97}. turnstone{n}\n"
+            head = f"---\nname: reference-import-{n}\ndescription: crate number {n}\ntype: reference\n---\n\n"
+            (source / f"reference-import-{n}.md").write_text(head + body)
+        self.command = ("import", "claude-code", str(source))
+
+
+class Erase(Scenario):
+    """An erased memory is there whole or stays gone, and the second attempt leaves no byte of it."""
+
+    name = "erase"
+    command = ("forget", "reference-target", "--erase", "--yes")
+    canary = b"phalarope"
+    old_words = {"phalarope": "reference-target"}
+    new_words = {"phalarope": None}
+
+    def prepare(self, sandbox):
+        super().prepare(sandbox)
+        sandbox.must("edit", "reference-target", "--append", "\nA rare guest was seen: phalarope.\n")
+        sandbox.must("edit", "reference-target", "--append", "\nIt came back in June.\n")
+
+    def aftermath(self, sandbox, is_new):
+        if not is_new:
+            again = self.run(sandbox)
+            if not again.acked:
+                return [f"erasing again: {again}"]
+        left = sandbox.files_containing(self.canary)
+        return [f"erased text is left in {', '.join(left)}"] if left else []
+
+
+ALL = [SaveNew, SaveFirst, SaveOver, Rename, Forget, Undo, Import, Erase]
+
+
+def judge(sandbox, scenario, old, new, acked):
+    """Returns everything that is wrong after `scenario` was interrupted (or not: `acked`)."""
+    problems = raw_problems(sandbox, old, new)
+    if problems:
+        return problems
+
+    # The next command may only read; it repairs what is derived and finishes or undoes what was begun.
+    sandbox.memdir("search", next(iter(scenario.new_words)), "--json")
+    state = sandbox.memories()
+    if state not in (old, new):
+        return [f"neither before nor after, but mixed: {differences(old, new, state)}"]
+    is_new = state == new
+    if acked and not is_new:
+        return ["acknowledged, but not there"]
+    problems += settled_problems(sandbox, scenario, is_new)
+
+    # The next writing command sweeps what was left lying about.
+    afterwards = sandbox.save("reference-afterwards", "Written after the accident. spoonbill\n")
+    if not afterwards.acked:
+        return problems + [f"the next save: {afterwards}"]
+    state = sandbox.memories()
+    state.pop("reference-afterwards.md", None)
+    if state != (new if is_new else old):
+        problems.append(f"the next save changed other memories: {differences(old, new, state)}")
+    problems += [f"{path} is left over" for path in sandbox.temp_files()]
+    problems += settled_problems(sandbox, scenario, is_new)
+    problems += record_problems(sandbox)
+    return problems + scenario.aftermath(sandbox, is_new)
+
+
+def raw_problems(sandbox, old, new):
+    """What a look at the files alone finds, before any command runs."""
+    problems = torn_page_problems(sandbox, OWN_LINES)
+    there = sandbox.memories()
+    for name in sorted(old.keys() | new.keys() | there.keys()):
+        allowed = {old.get(name), new.get(name)}
+        if there.get(name) not in allowed:
+            problems.append(f"{name} is {describe(there.get(name))}, neither the old nor the new version")
+    return problems
+
+
+def settled_problems(sandbox, scenario, is_new):
+    """What must hold once a command has run: index page, search and doctor agree with the files."""
+    problems = page_problems(sandbox, OWN_LINES)
+    for word, name in (scenario.new_words if is_new else scenario.old_words).items():
+        found = sandbox.found(word)
+        if found is None or (name not in found if name else found):
+            problems.append(f"search {word} finds {found}, not {name}")
+    doctor = sandbox.memdir("doctor", "--json")
+    if not doctor.acked:
+        problems.append(f"doctor: {doctor} {doctor.out.strip()[:300]}")
+    return problems
+
+
+def differences(old, new, state):
+    def kind(name):
+        if state.get(name) == new.get(name):
+            return "new"
+        return "old" if state.get(name) == old.get(name) else "other"
+
+    changed = sorted(name for name in old.keys() | new.keys() | state.keys() if old.get(name) != new.get(name))
+    return ", ".join(f"{name} {kind(name)}" for name in changed[:6]) + (" …" if len(changed) > 6 else "")
+
+
+def describe(content):
+    return "missing" if content is None else f"{len(content)} bytes"
