@@ -7,14 +7,7 @@
 use serde::Serialize;
 
 use crate::change::Author;
-use crate::memory::{Document, Memory, MemoryType, Problem, ProblemKind, Provenance, Scope, sections};
-
-/// The most bytes a memory may have when it is written.
-pub const MAX_TEXT: usize = 102_400;
-/// Above this size a body is better split.
-pub const LONG_BODY: usize = 4 * 1024;
-/// Above this length a description is better shortened.
-pub const LONG_DESCRIPTION: usize = 200;
+use crate::memory::{Document, MAX_BODY, Memory, MemoryType, Problem, ProblemKind, Provenance, Scope};
 
 /// Why a gate refuses, in terms that a person or a model can act on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -58,6 +51,13 @@ pub struct Proposal<'a> {
     pub duplicate: Option<(&'a str, f64)>,
 }
 
+impl Proposal<'_> {
+    /// Says whether the version before had this fault too.
+    fn had(&self, kind: ProblemKind) -> bool {
+        self.before.is_some_and(|before| before.problems.iter().any(|problem| problem.kind == kind))
+    }
+}
+
 /// What the gates say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
@@ -88,9 +88,9 @@ pub fn judge(proposal: &Proposal<'_>) -> Verdict {
 
 fn too_large(proposal: &Proposal<'_>) -> Option<Refusal> {
     let n_bytes = proposal.text.document.bytes().len();
-    (n_bytes > MAX_TEXT).then(|| Refusal {
+    (n_bytes > MAX_BODY).then(|| Refusal {
         rule: "size",
-        evidence: format!("{n_bytes} bytes: a memory has at most {MAX_TEXT}"),
+        evidence: format!("{n_bytes} bytes: a memory has at most {MAX_BODY}"),
         destination: "split it, or keep the text in the project's docs and remember where it is".to_owned(),
         can_force: false,
     })
@@ -114,10 +114,7 @@ const MAKES_A_MEMORY: [ProblemKind; 12] = [
 
 /// Refuses faults of the format that the version before did not have. What others wrote is imported as it is.
 fn broken(proposal: &Proposal<'_>) -> Option<Refusal> {
-    let had = |kind| {
-        proposal.before.is_some_and(|before| before.problems.iter().any(|problem| problem.kind == kind))
-    };
-    let is_new = |problem: &&Problem| MAKES_A_MEMORY.contains(&problem.kind) && !had(problem.kind);
+    let is_new = |problem: &&Problem| MAKES_A_MEMORY.contains(&problem.kind) && !proposal.had(problem.kind);
     let problem = proposal.text.problems.iter().find(is_new).filter(|_| proposal.author != Author::Import)?;
     let destination = match problem.kind {
         ProblemKind::MissingType | ProblemKind::UnknownType => {
@@ -166,26 +163,113 @@ fn distrusted(proposal: &Proposal<'_>) -> Option<&'static str> {
     }
 }
 
+/// What an author should hear about a text that may enter, unless the version before was like that already.
+const WORTH_A_REMARK: [ProblemKind; 3] =
+    [ProblemKind::LongBody, ProblemKind::LongDescription, ProblemKind::MissingWhy];
+
 fn remarks(proposal: &Proposal<'_>) -> Vec<String> {
-    let mut remarks = Vec::new();
-    let n_bytes = proposal.text.document.body().len();
-    if n_bytes > LONG_BODY {
-        remarks.push(format!(
-            "the body has {n_bytes} bytes: memories work best below {LONG_BODY}, consider a split"
-        ));
-    }
-    let n_chars = proposal.text.memory.description.chars().count();
-    if n_chars > LONG_DESCRIPTION {
-        remarks.push(format!("the description has {n_chars} characters: {LONG_DESCRIPTION} are plenty"));
-    }
-    if needs_why(proposal) {
-        remarks.push("the body has no `**Why:**`: a rule with its reason is followed better".to_owned());
-    }
-    remarks
+    let is_new = |problem: &&Problem| WORTH_A_REMARK.contains(&problem.kind) && !proposal.had(problem.kind);
+    proposal.text.problems.iter().filter(is_new).map(|problem| problem.message.clone()).collect()
 }
 
-fn needs_why(proposal: &Proposal<'_>) -> bool {
-    let kind = proposal.text.memory.memory_type;
-    let argued = matches!(kind, Some(MemoryType::Feedback | MemoryType::Project));
-    argued && sections(&String::from_utf8_lossy(proposal.text.document.body())).why.is_none()
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::memory::MemoryPath;
+
+    fn version((document, memory, problems): &(Document, Memory, Vec<Problem>)) -> Version<'_> {
+        Version { document, memory, problems }
+    }
+
+    /// Judges a file with this frontmatter and body as a new memory, or as the next version of `before`.
+    fn check(text: &str, before: Option<&str>, change: impl FnOnce(&mut Proposal<'_>), expected: Expect) {
+        let path = MemoryPath::new("note.md").unwrap();
+        let parse = |text: &str| {
+            let document = Document::parse(text.as_bytes());
+            let (memory, problems) = Memory::read(&path, &document);
+            (document, memory, problems)
+        };
+        let (text, before) = (parse(text), before.map(parse));
+        let mut proposal = Proposal {
+            text: version(&text),
+            before: before.as_ref().map(version),
+            author: Author::Person,
+            provenance: Provenance::User,
+            force: None,
+            duplicate: None,
+        };
+        change(&mut proposal);
+        let shown = match judge(&proposal) {
+            Verdict::Accept { remarks } => format!("accepted {remarks:?}"),
+            Verdict::Quarantine { reason } => format!("quarantined: {reason}"),
+            Verdict::Refuse(refusals) => {
+                refusals.iter().map(|refusal| format!("{}: {}\n", refusal.rule, refusal.evidence)).collect()
+            }
+        };
+        expected.assert_eq(&shown);
+    }
+
+    const NOTE: &str = "---\nname: note\ndescription: a note\ntype: reference\n---\n\nWhere to look.\n";
+    const FEEDBACK: &str = "---\nname: note\ndescription: a note\ntype: feedback\n---\n\nDo it.\n";
+
+    #[test]
+    fn a_sound_memory_enters_and_a_missing_reason_is_remarked_once() {
+        check(NOTE, None, |_| {}, expect!["accepted []"]);
+        check(FEEDBACK, None, |_| {}, expect!["accepted [\"a feedback memory says why: add `**Why:**`\"]"]);
+        check(FEEDBACK, Some(FEEDBACK), |_| {}, expect!["accepted []"]);
+    }
+
+    #[test]
+    fn what_makes_a_memory_cannot_be_missing_or_lost() {
+        let untyped = NOTE.replace("type: reference\n", "");
+        let refused = expect![[r#"
+            format: no type: `project` would fit
+        "#]];
+        check(&untyped, Some(NOTE), |_| {}, refused);
+        check(&untyped, Some(&untyped), |_| {}, expect!["accepted []"]);
+        check(&untyped, None, |proposal| proposal.author = Author::Import, expect!["accepted []"]);
+    }
+
+    #[test]
+    fn a_memory_about_the_user_is_never_shared() {
+        let shared = NOTE.replace("type: reference", "type: user\nmetadata:\n  scope: team");
+        let refused = expect![[r#"
+            scope:user: a memory of type user is always private
+        "#]];
+        check(&shared, None, |proposal| proposal.force = Some("I insist"), refused);
+    }
+
+    #[test]
+    fn a_duplicate_is_refused_unless_a_reason_is_given() {
+        let refused = expect![[r#"
+            near-duplicate: memory `other` says nearly the same (93 %)
+        "#]];
+        check(NOTE, None, |proposal| proposal.duplicate = Some(("other", 0.931)), refused);
+        let insist = |proposal: &mut Proposal<'_>| {
+            proposal.duplicate = Some(("other", 0.931));
+            proposal.force = Some("two teams, two rules");
+        };
+        check(NOTE, None, insist, expect!["accepted []"]);
+    }
+
+    #[test]
+    fn what_a_tool_said_waits_for_the_user() {
+        let by_tool = |proposal: &mut Proposal<'_>| {
+            proposal.author = Author::Agent;
+            proposal.provenance = Provenance::Tool;
+        };
+        check(NOTE, None, by_tool, expect!["quarantined: it comes from a tool's output"]);
+        check(NOTE, Some(NOTE), by_tool, expect!["accepted []"]);
+    }
+
+    #[test]
+    fn a_text_beyond_the_limit_is_refused_whatever_the_reason() {
+        let long = format!("{NOTE}{}", "x".repeat(MAX_BODY));
+        let refused = expect![[r#"
+            size: 102471 bytes: a memory has at most 102400
+        "#]];
+        check(&long, None, |proposal| proposal.force = Some("please"), refused);
+    }
 }

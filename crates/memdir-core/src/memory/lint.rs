@@ -132,7 +132,9 @@ fn size(n_bytes: usize, problems: &mut Vec<Problem>) {
         let message = format!("the body has {n_bytes} bytes: the limit is {MAX_BODY}");
         problems.push(Problem::new(ProblemKind::OversizedBody, None, message));
     } else if n_bytes > ADVISED_BODY {
-        let message = format!("the body has {n_bytes} bytes: {ADVISED_BODY} are advised");
+        let message = format!(
+            "the body has {n_bytes} bytes: memories work best below {ADVISED_BODY}, consider a split"
+        );
         problems.push(Problem::new(ProblemKind::LongBody, None, message));
     }
 }

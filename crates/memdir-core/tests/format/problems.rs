@@ -190,8 +190,8 @@ fn bodies_have_a_shape_and_a_size() {
     check(
         &format!("{}{}", head(GOOD), "x".repeat(4096)),
         expect![[r#"
-        Warning the body has 4143 bytes: 4096 are advised (long-body)
-    "#]],
+            Warning the body has 4143 bytes: memories work best below 4096, consider a split (long-body)
+        "#]],
     );
     check(
         &format!("{}{}", head(GOOD), "x".repeat(102_400)),

@@ -140,7 +140,7 @@ fn doctor_lists_each_problem_with_its_file_and_fix_repairs_what_it_can() {
         warning  same-content          $ROOT/vault/misnamed.md           has the same text as `broken`
         warning  same-content          $ROOT/vault/untyped.md            has the same text as `broken`
         warning  vanished              $ROOT/vault/reference-tracker.md  removed by another program: the next change records it, and `memdir log` then names what to undo  finishes or removes it
-        warning  open-to-others        $ROOT/vault                       others may read or write 3 files in it                                                        closes them to others
+        warning  open-to-others        $ROOT/vault                       others may read or write 3 files in it                                                            closes them to others
         note  open-link        $ROOT/vault/project-migration-freeze.md  links to `reference-tracker`, which does not exist yet
         note  changed-outside  $ROOT/vault/broken.md                    changed by another program since memdir last wrote
         note  changed-outside  $ROOT/vault/misnamed.md                  changed by another program since memdir last wrote
@@ -163,7 +163,7 @@ fn doctor_lists_each_problem_with_its_file_and_fix_repairs_what_it_can() {
         warning  same-content          $ROOT/vault/misnamed.md           has the same text as `broken`
         warning  same-content          $ROOT/vault/untyped.md            has the same text as `broken`
         warning  vanished              $ROOT/vault/reference-tracker.md  removed by another program: the next change records it, and `memdir log` then names what to undo  done
-        warning  open-to-others        $ROOT/vault                       others may read or write 3 files in it                                                        done
+        warning  open-to-others        $ROOT/vault                       others may read or write 3 files in it                                                            done
         note  open-link  $ROOT/vault/project-migration-freeze.md  links to `reference-tracker`, which does not exist yet
         note  vanished   $ROOT/vault/reference-tracker.md         removed by another program: `memdir undo <change>` brings it back
         --- stderr

@@ -172,7 +172,7 @@ fn feedback_without_a_why_is_saved_with_a_warning() {
     expect![[r#"
         $ROOT/vault/feedback-testing.md
         --- stderr
-        warning: the body has no `**Why:**`: a rule with its reason is followed better
+        warning: a feedback memory says why: add `**Why:**`
     "#]]
     .assert_eq(&transcript(&sandbox, sandbox.memdir(&SAVE).stdin("Never mock the database.")));
 }
