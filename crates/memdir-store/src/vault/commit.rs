@@ -1,28 +1,24 @@
 //! The one door: a change set goes in, and all of it happens or none of it.
 //!
-//! A [`Writer`] holds the vault's lock. It plans a change set against what is on disk at that moment (merging what
-//! others changed elsewhere in a file, putting aside what cannot be merged), asks the gates, renders the index
-//! page, publishes, and records. When another program changes a file between plan and publication, the plan is
+//! A [`Writer`] holds the vault's lock. It plans a change set against what is on disk at that moment (see `plan`),
+//! publishes it (see `publish`), and records it. When another program changes a file between plan and publication, the plan is
 //! thrown away and made again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use memdir_core::change::{Author, ChangeSet, Edit, Exit};
+use memdir_core::change::ChangeSet;
 use memdir_core::hash::ContentHash;
-use memdir_core::likeness::nearest_duplicate;
-use memdir_core::memory::{Document, INDEX_PAGE, Memory, MemoryPath, Provenance};
-use memdir_core::merge::three_way_memory;
-use memdir_core::page::{self, Load, PageEntry};
-use memdir_core::policy::{Proposal, Verdict, Version, judge};
+use memdir_core::memory::{INDEX_PAGE, MemoryPath, Provenance};
 
 use super::catalog::{self, Catalog, Doc};
-use super::publish::{Areas, PublishError, Step, aside_name, publish};
+use super::plan::Plan;
+use super::publish::{Areas, PublishError, Step, publish};
 use super::restore::{Copy, PageBase};
 use super::{CommitError, INTENT, MAX_MEMORY, Vault, recover};
-use crate::disk::{Dir, ReadError};
-use crate::history::{self, Area, Change, ChangeId, FileOp, History, OpKind, Record, Versions};
+use crate::disk::Dir;
+use crate::history::{self, Area, Change, ChangeId, History, Record};
 use crate::ledger::{self, Event, EventKind, Ledger};
 use crate::lock::Lock;
 
@@ -70,114 +66,6 @@ pub struct Written {
     pub merged: bool,
     /// Whether it waits in the inbox instead of the vault.
     pub quarantined: bool,
-}
-
-/// What is to be done, against the vault as it is now.
-#[derive(Debug, Default)]
-pub(super) struct Plan {
-    pub(super) steps: Vec<Step>,
-    pub(super) ops: Vec<FileOp>,
-    pub(super) versions: Versions,
-    pub(super) events: Vec<(EventKind, MemoryPath, Option<ContentHash>)>,
-    /// What the index page is rendered from.
-    pub(super) page: PageBase,
-    /// The memories by what links and careless file systems tell apart: the name, without folder and case.
-    names: BTreeMap<String, MemoryPath>,
-    provenance: Option<Provenance>,
-    committed: Committed,
-}
-
-impl Plan {
-    /// Adds a file that becomes `after`; the record gets what is needed to do it again and to take it back.
-    pub(super) fn write(
-        &mut self,
-        area: Area,
-        path: &str,
-        before: Option<&[u8]>,
-        after: &[u8],
-    ) -> ContentHash {
-        let before_hash = before.map(|bytes| self.remember(bytes));
-        let after_hash = self.remember(after);
-        self.steps.push(Step {
-            area,
-            path: path.to_owned(),
-            before: before_hash,
-            after: Some(after.to_owned()),
-        });
-        let (path, from) = (path.to_owned(), None);
-        self.ops.push(FileOp {
-            op: OpKind::Write,
-            area,
-            path,
-            from,
-            before: before_hash,
-            after: Some(after_hash),
-            erased: false,
-        });
-        after_hash
-    }
-
-    /// Adds a file that goes away.
-    pub(super) fn delete(&mut self, area: Area, path: &str, before: &[u8]) {
-        let before = Some(self.remember(before));
-        self.steps.push(Step { area, path: path.to_owned(), before, after: None });
-        self.ops.push(FileOp {
-            op: OpKind::Delete,
-            area,
-            path: path.to_owned(),
-            from: None,
-            before,
-            after: None,
-            erased: false,
-        });
-    }
-
-    /// Adds a file that gets another name and perhaps another text. The new one comes first: no moment without it.
-    fn rename(&mut self, from: &str, before: &[u8], to: &str, after: &[u8]) -> ContentHash {
-        let (before, after_hash) = (Some(self.remember(before)), self.remember(after));
-        let area = Area::Vault;
-        self.steps.push(Step { area, path: to.to_owned(), before: None, after: Some(after.to_owned()) });
-        self.steps.push(Step { area, path: from.to_owned(), before, after: None });
-        let (path, from) = (to.to_owned(), Some(from.to_owned()));
-        self.ops.push(FileOp {
-            op: OpKind::Rename,
-            area,
-            path,
-            from,
-            before,
-            after: Some(after_hash),
-            erased: false,
-        });
-        after_hash
-    }
-
-    /// Takes a name for a new memory. One that another memory has in a folder, or that differs from another only in
-    /// case, is refused: links could not tell the two apart, and some file systems would make them one file. What
-    /// is imported was told apart where it comes from.
-    fn claim_name(
-        &mut self,
-        set: &ChangeSet,
-        path: &MemoryPath,
-        from: Option<&MemoryPath>,
-    ) -> Result<(), CommitError> {
-        let taken = self.names.insert(folded_stem(path), path.clone());
-        match taken.filter(|other| Some(other) != from) {
-            Some(other) if set.author != Author::Import || other == *path => {
-                Err(CommitError::Exists(other.stem().to_owned()))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    pub(super) fn remember(&mut self, bytes: &[u8]) -> ContentHash {
-        let hash = ContentHash::of(bytes);
-        self.versions.entry(hash).or_insert_with(|| bytes.to_owned());
-        hash
-    }
-}
-
-fn folded_stem(path: &MemoryPath) -> String {
-    path.stem().to_lowercase()
 }
 
 impl<'v> Writer<'v> {
@@ -269,199 +157,6 @@ impl<'v> Writer<'v> {
         Ok(committed)
     }
 
-    fn plan(&mut self, set: &ChangeSet) -> Result<Plan, CommitError> {
-        let names = self.catalog.docs.keys().map(|path| (folded_stem(path), path.clone())).collect();
-        let mut plan = Plan { provenance: Some(set.provenance), names, ..Plan::default() };
-        for edit in &set.edits {
-            match edit {
-                Edit::Create { path, text } => self.plan_create(set, path, text, &mut plan)?,
-                Edit::Replace { path, base, text } => self.plan_replace(set, path, base, text, &mut plan)?,
-                Edit::Rename { from, base, to, text } => {
-                    self.plan_rename(set, from, base, to, text, &mut plan)?
-                }
-                Edit::Remove { path, base, into } => self.plan_remove(path, base, into, &mut plan)?,
-            }
-        }
-        Ok(plan)
-    }
-
-    fn plan_create(
-        &mut self,
-        set: &ChangeSet,
-        path: &MemoryPath,
-        text: &[u8],
-        plan: &mut Plan,
-    ) -> Result<(), CommitError> {
-        match self.read(path)? {
-            Some(live) if live == text => return Ok(()),
-            Some(_) => return Err(self.put_aside(path, text)),
-            None => plan.claim_name(set, path, None)?,
-        }
-        let area = self.judge(set, path, text, None, plan)?;
-        let written_path = match area {
-            Area::Inbox => format!("{}.md", self.next_id()?),
-            _ => path.to_string(),
-        };
-        let hash = plan.write(area, &written_path, None, text);
-        self.report(plan, area, &written_path, hash, false);
-        if area == Area::Vault {
-            plan.events.push((EventKind::Written, path.clone(), Some(hash)));
-        }
-        Ok(())
-    }
-
-    fn plan_replace(
-        &mut self,
-        set: &ChangeSet,
-        path: &MemoryPath,
-        base: &[u8],
-        text: &[u8],
-        plan: &mut Plan,
-    ) -> Result<(), CommitError> {
-        let live = self.read(path)?;
-        let Some(live) = live else {
-            // Deleted meanwhile: an edit weighs more than a deletion, which can be had again.
-            plan.committed
-                .remarks
-                .push(format!("memory `{}` had been removed meanwhile; it is back", path.stem()));
-            return self.plan_create(set, path, text, plan);
-        };
-        let merged = live != base && live != text;
-        let text = match merged {
-            false => text.to_owned(),
-            true => match three_way_memory(base, text, &live) {
-                Ok(merged) => merged,
-                Err(_) => return Err(self.put_aside(path, text)),
-            },
-        };
-        if live == text {
-            self.report(plan, Area::Vault, path.as_str(), ContentHash::of(&text), merged);
-            return Ok(());
-        }
-        self.judge(set, path, &text, Some(&live), plan)?;
-        let hash = plan.write(Area::Vault, path.as_str(), Some(&live), &text);
-        plan.events.push((EventKind::Written, path.clone(), Some(hash)));
-        self.report(plan, Area::Vault, path.as_str(), hash, merged);
-        Ok(())
-    }
-
-    fn plan_rename(
-        &mut self,
-        set: &ChangeSet,
-        from: &MemoryPath,
-        base: &[u8],
-        to: &MemoryPath,
-        text: &[u8],
-        plan: &mut Plan,
-    ) -> Result<(), CommitError> {
-        self.expect(from, base)?;
-        if self.read(to)?.is_some() {
-            return Err(CommitError::Exists(to.stem().to_owned()));
-        }
-        plan.claim_name(set, to, Some(from))?;
-        self.judge(set, to, text, Some(base), plan)?;
-        let hash = plan.rename(from.as_str(), base, to.as_str(), text);
-        plan.events.push((EventKind::Rename, from.clone(), None));
-        plan.events.push((EventKind::Written, to.clone(), Some(hash)));
-        self.report(plan, Area::Vault, to.as_str(), hash, false);
-        Ok(())
-    }
-
-    fn plan_remove(
-        &mut self,
-        path: &MemoryPath,
-        base: &[u8],
-        into: &Exit,
-        plan: &mut Plan,
-    ) -> Result<(), CommitError> {
-        self.expect(path, base)?;
-        let hash = ContentHash::of(base);
-        match into {
-            Exit::Trash => self.plan_aside(Area::Trash, path, base, plan)?,
-            Exit::Archive(text) => {
-                self.plan_aside(Area::Archive, path, text, plan)?;
-                plan.events.push((EventKind::Archive, path.clone(), Some(hash)));
-            }
-            Exit::UserVault(to, text) => {
-                let user = self.user.as_ref().ok_or_else(|| CommitError::Missing("user vault".to_owned()))?;
-                if user.read(to)?.is_some() {
-                    return Err(CommitError::Exists(to.stem().to_owned()));
-                }
-                let hash = plan.write(Area::User, to.as_str(), None, text);
-                self.report(plan, Area::User, to.as_str(), hash, false);
-            }
-        }
-        plan.delete(Area::Vault, path.as_str(), base);
-        Ok(())
-    }
-
-    /// Keeps a version outside the vault; one that is there already is as good.
-    pub(super) fn plan_aside(
-        &self,
-        area: Area,
-        path: &MemoryPath,
-        text: &[u8],
-        plan: &mut Plan,
-    ) -> Result<(), CommitError> {
-        let name = aside_name(path.as_str(), &ContentHash::of(text));
-        let shown = || self.areas.display(area, &name);
-        let dir = self.areas.root(area).map_err(|source| CommitError::Write { path: shown(), source })?;
-        let there =
-            dir.read(&name, MAX_MEMORY).map_err(|source| CommitError::Read { path: shown(), source })?;
-        if there.is_none() {
-            plan.write(area, &name, None, text);
-        }
-        Ok(())
-    }
-
-    /// Adds the index pages of the vaults that the plan changes.
-    pub(super) fn plan_pages(&mut self, plan: &mut Plan) -> Result<(), CommitError> {
-        if let Some(user) = self.user.as_mut() {
-            user.plan_page(Area::User, plan)?;
-        }
-        self.plan_page(Area::Vault, plan)
-    }
-
-    fn plan_page(&mut self, area: Area, plan: &mut Plan) -> Result<(), CommitError> {
-        let steps = || plan.steps.iter().filter(|step| step.area == area);
-        let changing: BTreeSet<&str> = steps().map(|step| step.path.as_str()).collect();
-        let staying = self.catalog.docs.iter().filter(|(path, _)| !changing.contains(path.as_str()));
-        let mut entries: Vec<PageEntry> = staying.map(|(_, doc)| doc.page_entry(self.now)).collect();
-        let mut touched = self.touched.clone();
-        for step in steps() {
-            let Ok(path) = MemoryPath::new(&step.path) else { continue };
-            if let Some(bytes) = &step.after {
-                entries.push(Doc::describe(&path, bytes, None, self.now, None).page_entry(self.now));
-            }
-            touched.insert(path);
-        }
-        let current = match self.areas.vault.read(INDEX_PAGE, MAX_MEMORY) {
-            Ok(current) => current,
-            Err(ReadError::Io(source)) => {
-                return Err(CommitError::Write { path: self.areas.vault.path().join(INDEX_PAGE), source });
-            }
-            Err(err) => {
-                plan.committed.remarks.push(format!("{INDEX_PAGE} is left alone: {err}"));
-                return Ok(());
-            }
-        };
-        let base = if area == Area::Vault { &plan.page } else { &PageBase::Current };
-        let page = base.render(current.as_deref(), &entries, &touched);
-        if current.as_deref() == Some(&page.bytes) || (current.is_none() && entries.is_empty()) {
-            return Ok(());
-        }
-        if let Some(warning) = page::over_limit_message(Load::measure(&page.bytes)) {
-            plan.committed.remarks.push(warning);
-        }
-        let shortened = page.shortened.iter().filter(|path| touched.contains(*path));
-        plan.committed.remarks.extend(shortened.map(|path| {
-            format!("the line of `{}` in {INDEX_PAGE} was cut to {} characters", path.stem(), page::MAX_LINE)
-        }));
-        plan.committed.left_page.extend(page.left);
-        plan.write(area, INDEX_PAGE, current.as_deref(), &page.bytes);
-        Ok(())
-    }
-
     fn describe(&self, set: &ChangeSet, plan: &Plan) -> Result<Change, CommitError> {
         Ok(Change {
             id: self.next_id()?,
@@ -484,72 +179,6 @@ impl<'v> Writer<'v> {
             .map_err(|source| CommitError::Write { path: self.history.dir().path().to_owned(), source })
     }
 
-    /// Asks the gates, and says into which area the text may go.
-    fn judge(
-        &self,
-        set: &ChangeSet,
-        path: &MemoryPath,
-        text: &[u8],
-        before: Option<&[u8]>,
-        plan: &mut Plan,
-    ) -> Result<Area, CommitError> {
-        let document = Document::parse(text);
-        let (memory, problems) = Memory::read(path, &document);
-        let before = before.map(|bytes| {
-            let document = Document::parse(bytes);
-            let (memory, problems) = Memory::read(path, &document);
-            (document, memory, problems)
-        });
-        let is_new = before.is_none() && set.author != Author::Import;
-        let duplicate = if is_new { self.duplicate_of(&memory, &document)? } else { None };
-        let proposal = Proposal {
-            text: Version { document: &document, memory: &memory, problems: &problems },
-            before: before.as_ref().map(|(document, memory, problems)| Version {
-                document,
-                memory,
-                problems,
-            }),
-            author: set.author,
-            provenance: set.provenance,
-            force: set.force.as_deref(),
-            duplicate: duplicate.as_ref().map(|(path, likeness)| (path.stem(), *likeness)),
-        };
-        match judge(&proposal) {
-            Verdict::Accept { remarks } => {
-                plan.committed.remarks.extend(remarks);
-                Ok(Area::Vault)
-            }
-            Verdict::Quarantine { reason } => {
-                plan.committed.remarks.push(format!("it waits in the inbox: {reason}"));
-                Ok(Area::Inbox)
-            }
-            Verdict::Refuse(refusals) => Err(CommitError::Refused(refusals)),
-        }
-    }
-
-    /// Finds a memory of the same type that says nearly the same. Only those whose sketch is close are opened.
-    fn duplicate_of(
-        &self,
-        memory: &Memory,
-        document: &Document,
-    ) -> Result<Option<(MemoryPath, f64)>, CommitError> {
-        let draft = catalog::likeness(memory, document);
-        let sketch = catalog::sketch(&draft);
-        let mut candidates = Vec::new();
-        for (path, doc) in &self.catalog.docs {
-            if doc.memory_type() != memory.memory_type || !doc.may_resemble(&sketch) {
-                continue;
-            }
-            if let Some(bytes) = self.read(path)? {
-                let document = Document::parse(&bytes);
-                let (memory, _) = Memory::read(path, &document);
-                candidates.push((path, catalog::likeness(&memory, &document)));
-            }
-        }
-        let nearest = nearest_duplicate(&draft, candidates.iter().map(|(_, likeness)| likeness));
-        Ok(nearest.map(|(index, likeness)| (candidates[index].0.clone(), likeness)))
-    }
-
     /// Reads a memory of the vault as it is now.
     pub(super) fn read(&self, path: &MemoryPath) -> Result<Option<Vec<u8>>, CommitError> {
         let shown = || self.areas.display(Area::Vault, path.as_str());
@@ -557,35 +186,6 @@ impl<'v> Writer<'v> {
             .vault
             .read(path.as_str(), MAX_MEMORY)
             .map_err(|source| CommitError::Read { path: shown(), source })
-    }
-
-    /// Checks that a memory is what the caller saw.
-    fn expect(&self, path: &MemoryPath, base: &[u8]) -> Result<(), CommitError> {
-        match self.read(path)? {
-            None => Err(CommitError::Missing(path.stem().to_owned())),
-            Some(live) if live != base => Err(CommitError::Stale(path.stem().to_owned())),
-            Some(_) => Ok(()),
-        }
-    }
-
-    /// Puts aside a text that cannot be merged, and says so.
-    fn put_aside(&self, path: &MemoryPath, text: &[u8]) -> CommitError {
-        match self.areas.put_aside(path.as_str(), text) {
-            Ok(kept) => CommitError::Conflict { name: path.stem().to_owned(), kept },
-            Err(source) => {
-                CommitError::Write { path: self.areas.display(Area::Conflicts, path.as_str()), source }
-            }
-        }
-    }
-
-    fn report(&self, plan: &mut Plan, area: Area, path: &str, hash: ContentHash, merged: bool) {
-        let quarantined = area == Area::Inbox;
-        plan.committed.written.push(Written {
-            path: self.areas.display(area, path),
-            hash,
-            merged,
-            quarantined,
-        });
     }
 
     /// Takes what a change did into the catalog.

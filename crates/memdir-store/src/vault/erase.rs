@@ -14,7 +14,8 @@ use memdir_core::memory::{Document, INDEX_PAGE, MemoryPath};
 use serde::{Deserialize, Serialize};
 
 use super::catalog::{self, Catalog};
-use super::commit::{Plan, Writer};
+use super::commit::Writer;
+use super::plan::Plan;
 use super::{CommitError, MAX_MEMORY, Vault};
 use crate::disk::{Dir, ReadError};
 use crate::history::{Area, Change, ChangeId, FileOp, History, OpKind, Record};

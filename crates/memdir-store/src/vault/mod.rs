@@ -10,6 +10,7 @@ mod commit;
 mod erase;
 mod inspect;
 mod listing;
+mod plan;
 mod publish;
 mod recover;
 mod restore;

@@ -11,7 +11,8 @@ use memdir_core::hash::ContentHash;
 use memdir_core::memory::{MemoryPath, Provenance};
 use memdir_core::page::{self, Page, PageEntry, PageProblem};
 
-use super::commit::{Committed, Plan, Writer};
+use super::commit::{Committed, Writer};
+use super::plan::Plan;
 use super::{CommitError, MAX_MEMORY};
 use crate::history::Area;
 

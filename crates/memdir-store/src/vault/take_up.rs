@@ -12,8 +12,9 @@ use memdir_core::hash::ContentHash;
 use memdir_core::memory::{Document, INDEX_PAGE, Memory, MemoryPath, ProblemKind, Provenance};
 
 use super::catalog::Doc;
-use super::commit::{Plan, Writer};
+use super::commit::Writer;
 use super::listing::Listing;
+use super::plan::Plan;
 use super::{CommitError, MAX_MEMORY};
 use crate::disk::{ReadError, Stat};
 use crate::history::{Area, Change, ChangeId, FileOp, OpKind, Versions};

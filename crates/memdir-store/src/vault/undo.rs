@@ -10,7 +10,8 @@ use memdir_core::change::{Author, Surface};
 use memdir_core::hash::ContentHash;
 use memdir_core::memory::{INDEX_PAGE, MemoryPath};
 
-use super::commit::{Plan, Writer};
+use super::commit::Writer;
+use super::plan::Plan;
 use super::publish::PublishError;
 use super::{CommitError, MAX_MEMORY};
 use crate::disk::ReadError;
