@@ -132,8 +132,9 @@ fn no_temporary_file_can_be_guessed() {
         assert!(output.is_ok(), "{args:?}\n{output}");
         for call in trace.named(&OPENS) {
             let path = call.path();
-            let is_temporary = path.to_string_lossy().contains(".memdir-tmp-") && call.has_flag("O_CREAT");
-            let is_shared = is_in_shared_directory(&path) && !path.starts_with(sandbox.root());
+            let is_made = call.has_flag("O_CREAT");
+            let is_temporary = is_made && path.to_string_lossy().contains(".memdir-tmp-");
+            let is_shared = is_made && is_in_shared_directory(&path) && !path.starts_with(sandbox.root());
             assert!(!(is_temporary || is_shared) || call.has_flag("O_EXCL"), "{args:?} opens {call:?}");
             n_made += usize::from(is_temporary);
         }
