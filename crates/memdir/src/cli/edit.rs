@@ -32,7 +32,7 @@ pub(crate) struct Args {
     #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
     description: Option<String>,
     /// Change the type: user, feedback, project or reference
-    #[arg(long = "type", short, value_name = "TYPE")]
+    #[arg(long = "type", short = 't', value_name = "TYPE")]
     memory_type: Option<String>,
     /// Change who may see it: private or team
     #[arg(long, value_name = "SCOPE")]

@@ -14,7 +14,7 @@ use crate::ui::{Column, Tone, Ui};
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only this type: user, feedback, project or reference
-    #[arg(long = "type", short, value_name = "TYPE")]
+    #[arg(long = "type", short = 't', value_name = "TYPE")]
     memory_type: Option<String>,
     /// Only memories with this tag
     #[arg(long, value_name = "WORD")]

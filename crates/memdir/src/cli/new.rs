@@ -17,7 +17,7 @@ pub(crate) struct Args {
     /// Its name; by default the type and a number
     name: Option<String>,
     /// What it is about: user, feedback, project or reference
-    #[arg(long = "type", short, value_name = "TYPE")]
+    #[arg(long = "type", short = 't', value_name = "TYPE")]
     memory_type: String,
     /// One line that says when this memory matters
     #[arg(

@@ -20,7 +20,7 @@ pub(crate) struct Args {
     /// Its name: a-z, 0-9, `-` and `_`, for instance feedback-testing
     name: String,
     /// What it is about: user, feedback, project or reference
-    #[arg(long = "type", short, value_name = "TYPE")]
+    #[arg(long = "type", short = 't', value_name = "TYPE")]
     memory_type: String,
     /// One line that says when this memory matters
     #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]

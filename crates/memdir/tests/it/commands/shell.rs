@@ -74,7 +74,7 @@ fn help_teaches() {
                   Its name: a-z, 0-9, `-` and `_`, for instance feedback-testing
 
         Options:
-          -m, --type <TYPE>
+          -t, --type <TYPE>
                   What it is about: user, feedback, project or reference
 
           -d, --description <TEXT>
