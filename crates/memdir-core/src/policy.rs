@@ -61,8 +61,8 @@ impl Proposal<'_> {
 /// What the gates say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// It may enter; the remarks are for the author.
-    Accept { remarks: Vec<String> },
+    /// It may enter, perhaps only because a reason was given; the remarks are for the author.
+    Accept { remarks: Vec<String>, forced: bool },
     /// It waits in the inbox for the user's word.
     Quarantine { reason: &'static str },
     /// It may not enter.
@@ -71,19 +71,17 @@ pub enum Verdict {
 
 /// Judges a proposed text.
 pub fn judge(proposal: &Proposal<'_>) -> Verdict {
-    let refusals: Vec<Refusal> =
-        [too_large(proposal), broken(proposal), shared_user(proposal), duplicate(proposal)]
-            .into_iter()
-            .flatten()
-            .filter(|refusal| !(refusal.can_force && proposal.force.is_some()))
-            .collect();
+    let found = [too_large(proposal), broken(proposal), shared_user(proposal), duplicate(proposal)];
+    let can_pass = |refusal: &Refusal| refusal.can_force && proposal.force.is_some();
+    let (passed_over, refusals): (Vec<Refusal>, Vec<Refusal>) =
+        found.into_iter().flatten().partition(can_pass);
     if !refusals.is_empty() {
         return Verdict::Refuse(refusals);
     }
     if let Some(reason) = distrusted(proposal) {
         return Verdict::Quarantine { reason };
     }
-    Verdict::Accept { remarks: remarks(proposal) }
+    Verdict::Accept { remarks: remarks(proposal), forced: !passed_over.is_empty() }
 }
 
 fn too_large(proposal: &Proposal<'_>) -> Option<Refusal> {
@@ -202,7 +200,8 @@ mod tests {
         };
         change(&mut proposal);
         let shown = match judge(&proposal) {
-            Verdict::Accept { remarks } => format!("accepted {remarks:?}"),
+            Verdict::Accept { remarks, forced: false } => format!("accepted {remarks:?}"),
+            Verdict::Accept { remarks, forced: true } => format!("forced {remarks:?}"),
             Verdict::Quarantine { reason } => format!("quarantined: {reason}"),
             Verdict::Refuse(refusals) => {
                 refusals.iter().map(|refusal| format!("{}: {}\n", refusal.rule, refusal.evidence)).collect()
@@ -251,7 +250,7 @@ mod tests {
             proposal.duplicate = Some(("other", 0.931));
             proposal.force = Some("two teams, two rules");
         };
-        check(NOTE, None, insist, expect!["accepted []"]);
+        check(NOTE, None, insist, expect!["forced []"]);
     }
 
     #[test]

@@ -165,7 +165,7 @@ impl<'v> Writer<'v> {
             author: set.author,
             session: set.session.clone(),
             reason: set.reason.clone(),
-            force: set.force.clone(),
+            force: set.force.clone().filter(|_| plan.forced),
             undoes: None,
             ops: plan.ops.clone(),
         })

@@ -34,6 +34,8 @@ pub(super) struct Plan {
     pub(super) page: PageBase,
     /// The memories by what links and careless file systems tell apart: the name, without folder and case.
     names: BTreeMap<String, MemoryPath>,
+    /// Whether a gate was passed over for a stated reason.
+    pub(super) forced: bool,
     pub(super) provenance: Option<Provenance>,
     pub(super) committed: Committed,
 }
@@ -356,7 +358,8 @@ impl Writer<'_> {
             duplicate: duplicate.as_ref().map(|(path, likeness)| (path.stem(), *likeness)),
         };
         match judge(&proposal) {
-            Verdict::Accept { remarks } => {
+            Verdict::Accept { remarks, forced } => {
+                plan.forced |= forced;
                 plan.committed.remarks.extend(remarks);
                 Ok(Area::Vault)
             }
