@@ -39,9 +39,12 @@ impl Writer<'_> {
         let mut plan = Plan::default();
         let mut blanked = Vec::new();
         for noticed in &noticed {
-            self.plan_noticed(noticed, &mut known, &mut plan, &mut blanked)?;
+            self.record_noticed(noticed, &mut known, &mut plan);
         }
         join_renames(&mut plan.ops);
+        for noticed in &noticed {
+            self.save_what_is_lost(noticed, &mut plan, &mut blanked)?;
+        }
         let found = noticed.iter().all(|noticed| noticed.before.is_none());
         let reason = if found { "found in the vault" } else { "changed by another program" };
         let change = Change {
@@ -115,34 +118,36 @@ impl Writer<'_> {
         Ok(folder.stat(name)?)
     }
 
-    /// Adds what was noticed to the record; what was lost by it goes to the trash.
-    fn plan_noticed(
+    /// Adds what was noticed to the record, with the versions before and after.
+    fn record_noticed(&self, noticed: &Noticed, known: &mut KnownVersions, plan: &mut Plan) {
+        let before = noticed.before.as_ref().map(|(hash, _)| *hash);
+        if let Some((hash, change)) = &noticed.before
+            && let Some(bytes) = known.get(self, *hash, change.as_ref())
+        {
+            plan.remember(&bytes);
+        }
+        let after = noticed.after.as_ref().map(|(bytes, _)| plan.remember(bytes));
+        let op = if after.is_some() { OpKind::Write } else { OpKind::Delete };
+        let path = noticed.path.to_string();
+        plan.ops.push(FileOp { op, area: Area::Vault, path, from: None, before, after, erased: false });
+    }
+
+    /// Puts text that is in no file any more into the trash, and blanked frontmatter on the list of what to restore.
+    fn save_what_is_lost(
         &self,
         noticed: &Noticed,
-        known: &mut KnownVersions,
         plan: &mut Plan,
         blanked: &mut Vec<Edit>,
     ) -> Result<(), CommitError> {
         let before = noticed.before.as_ref().map(|(hash, _)| *hash);
-        let lost = noticed.before.as_ref().and_then(|(hash, change)| known.get(self, *hash, change.as_ref()));
-        let after = noticed.after.as_ref().map(|(bytes, _)| plan.remember(bytes));
-        let op = if after.is_some() { OpKind::Write } else { OpKind::Delete };
-        plan.ops.push(FileOp {
-            op,
-            area: Area::Vault,
-            path: noticed.path.to_string(),
-            from: None,
-            before,
-            after,
-            erased: false,
-        });
-        let Some(lost) = lost else { return Ok(()) };
-        plan.remember(&lost);
+        let Some(lost) = before.and_then(|hash| plan.versions.get(&hash).cloned()) else { return Ok(()) };
+        let moved = plan.ops.iter().any(|op| op.from.as_deref() == Some(noticed.path.as_str()));
         match &noticed.after {
             Some((bytes, _)) if is_blanked(&noticed.path, &lost, bytes) => {
                 blanked.push(Edit::Replace { path: noticed.path.clone(), base: bytes.clone(), text: lost });
             }
             Some((bytes, _)) if keeps_every_line(&lost, bytes) => {}
+            None if moved => {}
             _ => self.plan_aside(Area::Trash, &noticed.path, &lost, plan)?,
         }
         Ok(())
