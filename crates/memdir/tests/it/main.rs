@@ -11,5 +11,6 @@ mod commands;
 mod concurrency;
 mod conformance;
 mod hostile;
+mod outside;
 mod privacy;
 mod setup;
