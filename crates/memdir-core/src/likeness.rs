@@ -9,10 +9,9 @@ use similar::{Algorithm, DiffTag, capture_diff_slices};
 
 /// From this likeness on, two texts may be duplicates.
 pub const DUPLICATE: f64 = 0.8;
-/// Texts with fewer words are duplicates only if they are equal: one word of them carries too much.
+/// Texts with fewer words, description and body together, are never called duplicates, not even equal ones: one
+/// word of them carries too much, and "yes, always" may be about anything.
 const MIN_WORDS: usize = 8;
-/// Not even equal texts with fewer words are: "yes, always" may be about anything.
-const MIN_WORDS_EQUAL: usize = 4;
 /// In a text this long one word may have been exchanged for another, in one twice as long two, and so on.
 const WORDS_PER_SWAP: usize = 50;
 
@@ -83,7 +82,7 @@ fn duplicate(a: &Likeness, b: &Likeness, best: f64) -> Option<f64> {
     }
     let n_words = a.n_words.min(b.n_words);
     if n_words < MIN_WORDS {
-        return (a.normal == b.normal && n_words >= MIN_WORDS_EQUAL && best < 1.0).then_some(1.0);
+        return None;
     }
     let (shorter, longer) = (a.shingles.len().min(b.shingles.len()), a.shingles.len().max(b.shingles.len()));
     if (shorter as f64) < DUPLICATE * longer as f64 {
@@ -344,7 +343,6 @@ mod tests {
     /// Pairs that say the same.
     const SAME: &[(&str, &str)] = &[
         // case, punctuation, layout
-        ("Use tabs for indentation", "use tabs for indentation."),
         (
             "All deploys go through the staging cluster first",
             "All deploys go through the staging cluster first!",
@@ -527,7 +525,8 @@ mod tests {
             "To publish a release merge develop into main and wait until the build host has finished all of its jobs for the day before you tell support",
             "To publish a release merge main into develop and wait until the build host has finished all of its jobs for the day before you tell support",
         ),
-        // too short to tell
+        // too short to tell, even where they are equal
+        ("Use tabs for indentation", "use tabs for indentation."),
         ("Use tabs", "Use tabs"),
         ("", ""),
         ("Ask Dana first", "ask Dana first"),
