@@ -25,11 +25,12 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
     }
     for path in &wanted {
         if !path.exists() {
-            made.push(format!("make {}", path.display()));
+            made.push(format!("{} {}", if args.dry_run { "would make" } else { "made" }, path.display()));
         }
     }
     if !place.is_registered() {
-        made.push(format!("register the project {}", place.project.id));
+        let verb = if args.dry_run { "would register" } else { "registered" };
+        made.push(format!("{verb} the project {}", place.project.id));
     }
     if !args.dry_run {
         context.create_project(ui)?;
@@ -46,9 +47,8 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
         ui.json(&json!({ "project": place.project.id, "vault": place.vault.display().to_string(), "changed": made, "memories": n_memories }));
         return Ok(Outcome::Done);
     }
-    let verb = if args.dry_run { "would" } else { "did" };
     for change in &made {
-        ui.toned(Tone::Good, &format!("{verb} {change}"));
+        ui.toned(Tone::Good, change);
     }
     if made.is_empty() {
         ui.line("everything is set up already");
