@@ -68,3 +68,16 @@ fn frontmatter_that_another_program_blanked_is_restored_by_the_next_change() {
     sandbox.save("next", &prose(2));
     assert_eq!(sandbox.vault_tree().get("note.md"), before.get("note.md"));
 }
+
+/// Format 2: the wording of a line that a change does not name is somebody's, and stays.
+#[test]
+fn the_first_save_into_a_hand_written_page_keeps_the_wording_of_its_lines() {
+    let sandbox = sandbox();
+    sandbox.write("theirs.md", memory_file("theirs", "the description of the file", &prose(1)));
+    sandbox
+        .write("MEMORY.md", "# Notes\n\n- [A title of their own](theirs.md) — and a hook\n\nTheir words.\n");
+    sandbox.save("ours", &prose(2));
+    let page = sandbox.index_page();
+    assert!(page.contains("- [A title of their own](theirs.md) — and a hook\n"), "{page}");
+    assert!(page.starts_with("# Notes\n") && page.contains("Their words.\n"), "{page}");
+}
