@@ -24,7 +24,7 @@ impl ContentHash {
 
 impl fmt::Display for ContentHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&to_hex(&self.0))
     }
 }
 
@@ -43,16 +43,23 @@ impl FromStr for ContentHash {
     type Err = NotAHash;
 
     fn from_str(text: &str) -> Result<Self, NotAHash> {
-        let err = || NotAHash(text.to_owned());
-        if text.len() != 64 || !text.is_ascii() {
-            return Err(err());
-        }
-        let mut bytes = [0; 32];
-        for (i, byte) in bytes.iter_mut().enumerate() {
-            *byte = u8::from_str_radix(&text[2 * i..2 * i + 2], 16).map_err(|_| err())?;
-        }
-        Ok(Self(bytes))
+        let bytes = from_hex(text).and_then(|bytes| bytes.try_into().ok());
+        bytes.map(Self).ok_or_else(|| NotAHash(text.to_owned()))
     }
+}
+
+/// Prints bytes as two lower-case hex digits each.
+pub fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Reads what [`to_hex`] prints, in any case; `None` for anything else, a sign or a half byte included.
+pub fn from_hex(text: &str) -> Option<Vec<u8>> {
+    if !text.len().is_multiple_of(2) || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let digits = text.as_bytes().chunks(2);
+    digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
 }
 
 impl Serialize for ContentHash {
@@ -78,5 +85,6 @@ mod tests {
         assert_eq!(hash.to_string().parse::<ContentHash>().unwrap(), hash);
         assert!("xyz".parse::<ContentHash>().is_err());
         assert!("é".repeat(32).parse::<ContentHash>().is_err());
+        assert!("+a".repeat(32).parse::<ContentHash>().is_err());
     }
 }

@@ -12,6 +12,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use memdir_core::hash::to_hex;
 use rustix::fs::{AtFlags, Mode, OFlags, RawDir, RenameFlags};
 use rustix::io::Errno;
 
@@ -508,7 +509,7 @@ fn cut_torn_end(file: &File) -> io::Result<()> {
 pub fn random_hex() -> io::Result<String> {
     let mut bytes = [0; 8];
     random(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(to_hex(&bytes))
 }
 
 /// Fills `bytes` from the kernel's generator.

@@ -11,7 +11,7 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use jiff::Timestamp;
 use memdir_core::change::{Author, Surface};
-use memdir_core::hash::ContentHash;
+use memdir_core::hash::{ContentHash, from_hex, to_hex};
 use serde::{Deserialize, Serialize};
 
 use crate::disk::{self, Dir, ReadError};
@@ -259,15 +259,6 @@ fn read_version(line: &[u8]) -> Option<(ContentHash, Vec<u8>)> {
         (None, None) => return None,
     };
     (ContentHash::of(&bytes) == line.sha256).then_some((line.sha256, bytes))
-}
-
-fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn from_hex(text: &str) -> Option<Vec<u8>> {
-    let digits = text.as_bytes().chunks(2);
-    digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
 }
 
 /// The finished changes of one vault.

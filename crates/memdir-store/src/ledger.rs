@@ -8,7 +8,7 @@ use std::io::{self, BufRead, BufReader};
 
 use jiff::Timestamp;
 use memdir_core::change::Surface;
-use memdir_core::hash::ContentHash;
+use memdir_core::hash::{ContentHash, to_hex};
 use memdir_core::memory::Provenance;
 use serde::{Deserialize, Serialize};
 
@@ -168,7 +168,7 @@ pub fn machine(home: &Dir, state: &Dir) -> io::Result<String> {
     }
     let mut secret = [0; 32];
     disk::random(&mut secret)?;
-    let key: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
+    let key = to_hex(&secret);
     state.stage(key.as_bytes())?.rename_over(home, MACHINE_KEY)?;
     home.sync()?;
     Ok(ContentHash::of(key.as_bytes()).short())

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
-use memdir_core::hash::ContentHash;
+use memdir_core::hash::{ContentHash, from_hex, to_hex};
 use memdir_core::memory::{INDEX_PAGE, MemoryPath, folded};
 use serde::{Deserialize, Serialize};
 
@@ -212,18 +212,6 @@ fn json_line(value: &impl Serialize) -> Vec<u8> {
     let mut line = serde_json::to_vec(value).expect("an archive has only text keys");
     line.push(b'\n');
     line
-}
-
-fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn from_hex(text: &str) -> Option<Vec<u8>> {
-    if !text.len().is_multiple_of(2) || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return None;
-    }
-    let digits = text.as_bytes().chunks(2);
-    digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
 }
 
 #[cfg(test)]
