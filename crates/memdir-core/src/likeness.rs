@@ -7,6 +7,8 @@
 
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
+use crate::text::is_unspaced;
+
 /// From this likeness on, two texts may be duplicates.
 pub const DUPLICATE: f64 = 0.8;
 /// Texts with fewer words, description and body together, are never called duplicates, not even equal ones: one
@@ -218,13 +220,6 @@ impl Reader {
 const NEGATION: u64 = 1;
 /// How many characters of a script without spaces we count as a word.
 const CHARS_PER_WORD: usize = 2;
-
-/// Scripts whose words are not, or not reliably, told apart by spaces.
-fn is_unspaced(c: char) -> bool {
-    matches!(c, '\u{e00}'..='\u{eff}' | '\u{1780}'..='\u{17ff}' | '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30ff}'
-        | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
-        && c.is_alphanumeric()
-}
 
 fn is_apostrophe(c: char) -> bool {
     matches!(c, '\u{2019}' | '\u{2018}' | '\u{2bc}' | '\u{ff07}')

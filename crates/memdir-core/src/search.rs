@@ -4,6 +4,8 @@
 //! more often it is repeated; a memory that has more of the query's words always counts more. Words match in any
 //! case and also by a shared beginning, so that `migrations` finds `migration`.
 
+use crate::text::is_unspaced;
+
 /// What is looked for.
 #[derive(Debug, Clone)]
 pub struct Query {
@@ -99,11 +101,6 @@ fn words(text: &str) -> impl Iterator<Item = String> {
         }
         chars.windows(2).map(|pair| pair.iter().collect()).collect()
     })
-}
-
-/// Says whether a character belongs to a script that is written without spaces, or with endings glued on.
-fn is_unspaced(c: char) -> bool {
-    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}')
 }
 
 #[cfg(test)]
