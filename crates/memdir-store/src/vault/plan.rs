@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use memdir_core::change::{Author, ChangeSet, Edit, Exit};
 use memdir_core::hash::ContentHash;
 use memdir_core::likeness::nearest_duplicate;
-use memdir_core::memory::{Document, INDEX_PAGE, Memory, MemoryPath, Provenance};
+use memdir_core::memory::{Document, INDEX_PAGE, Memory, MemoryPath, Provenance, folded};
 use memdir_core::merge::three_way_memory;
 use memdir_core::page::{self, Load, PageEntry};
 use memdir_core::policy::{Proposal, Verdict, Version, judge};
@@ -113,7 +113,7 @@ impl Plan {
         path: &MemoryPath,
         from: Option<&MemoryPath>,
     ) -> Result<(), CommitError> {
-        let taken = self.names.insert(folded_stem(path), path.clone());
+        let taken = self.names.insert(folded(path.stem()), path.clone());
         match taken.filter(|other| Some(other) != from) {
             Some(other) if set.author != Author::Import || other == *path => {
                 Err(CommitError::Exists(other.stem().to_owned()))
@@ -129,13 +129,9 @@ impl Plan {
     }
 }
 
-fn folded_stem(path: &MemoryPath) -> String {
-    path.stem().to_lowercase()
-}
-
 impl Writer<'_> {
     pub(super) fn plan(&mut self, set: &ChangeSet) -> Result<Plan, CommitError> {
-        let names = self.catalog.docs.keys().map(|path| (folded_stem(path), path.clone())).collect();
+        let names = self.catalog.docs.keys().map(|path| (folded(path.stem()), path.clone())).collect();
         let mut plan = Plan { provenance: Some(set.provenance), names, ..Plan::default() };
         for edit in &set.edits {
             match edit {
