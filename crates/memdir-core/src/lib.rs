@@ -13,5 +13,6 @@ pub mod merge;
 pub mod page;
 pub mod policy;
 pub mod search;
+pub mod secrets;
 pub mod strength;
 pub mod text;

@@ -1,0 +1,43 @@
+//! Model providers and what people build with them.
+
+use crate::secrets::rule::{Rule, named, token};
+
+#[rustfmt::skip] // one row a line
+pub(super) const RULES: &[Rule] = &[
+    token("openai-api-key", "OpenAI API key", &["sk-proj-", "sk-svcacct-", "sk-admin-", "sk-None-"], "[A-Za-z0-9_-]{40,}"),
+    token("openai-legacy-api-key", "OpenAI-style API key", &["sk-"], "[A-Za-z0-9]{32,64}"),
+    token("openai-session-key", "OpenAI session key", &["sess-"], "[A-Za-z0-9]{40}"),
+    token("anthropic-api-key", "Anthropic API key", &["sk-ant-api"], "[0-9]{2}-[A-Za-z0-9_-]{40,120}"),
+    token("anthropic-admin-api-key", "Anthropic admin key", &["sk-ant-admin"], "[0-9]{2}-[A-Za-z0-9_-]{40,120}"),
+    token("anthropic-oauth-token", "Anthropic OAuth token", &["sk-ant-oat", "sk-ant-ort", "sk-ant-sid"], "[0-9]{2}-[A-Za-z0-9_-]{40,}"),
+    token("huggingface-access-token", "Hugging Face token", &["hf_"], "[A-Za-z0-9]{30,40}"),
+    token("huggingface-organization-api-token", "Hugging Face organization token", &["api_org_"], "[A-Za-z0-9]{30,40}"),
+    token("groq-api-key", "Groq API key", &["gsk_"], "[A-Za-z0-9]{48,60}"),
+    token("replicate-api-token", "Replicate token", &["r8_"], "[A-Za-z0-9]{36,42}"),
+    token("perplexity-api-key", "Perplexity API key", &["pplx-"], "[A-Za-z0-9]{40,60}"),
+    token("xai-api-key", "xAI API key", &["xai-"], "[A-Za-z0-9_]{60,100}"),
+    token("fireworks-api-key", "Fireworks API key", &["fw_"], "[A-Za-z0-9]{22,30}"),
+    token("openrouter-api-key", "OpenRouter API key", &["sk-or-v1-", "sk-or-"], "[A-Za-z0-9]{48,72}"),
+    token("langsmith-api-key", "LangSmith API key", &["lsv2_pt_", "lsv2_sk_", "ls__"], "[a-f0-9]{32}(?:_[a-f0-9]{10})?"),
+    token("nvidia-api-key", "NVIDIA API key", &["nvapi-"], "[A-Za-z0-9_-]{50,80}"),
+    token("pinecone-api-key", "Pinecone API key", &["pcsk_"], "[A-Za-z0-9]{4,8}_[A-Za-z0-9]{50,70}"),
+    token("elevenlabs-api-key", "ElevenLabs API key", &["sk_"], "[a-f0-9]{48}"),
+    token("langfuse-secret-key", "Langfuse secret key", &["sk-lf-"], "[0-9a-f]{8}-[0-9a-f-]{27}"),
+    token("tavily-api-key", "Tavily API key", &["tvly-"], "(?:dev-|prod-)?[A-Za-z0-9_-]{28,60}"),
+    token("cerebras-api-key", "Cerebras API key", &["csk-"], "[a-z0-9]{40,56}"),
+    token("voyage-api-key", "Voyage API key", &["pa-"], "[A-Za-z0-9_-]{43}"),
+    token("jina-api-key", "Jina API key", &["jina_"], "[A-Za-z0-9_-]{50,70}"),
+    token("firecrawl-api-key", "Firecrawl API key", &["fc-"], "[a-f0-9]{32}"),
+    token("mem0-api-key", "Mem0 API key", &["m0-"], "[A-Za-z0-9]{38,44}"),
+    token("e2b-api-key", "E2B API key", &["e2b_"], "[a-f0-9]{40}"),
+    token("apify-api-token", "Apify token", &["apify_api_"], "[A-Za-z0-9]{30,40}"),
+    token("modal-token", "Modal token", &["as-"], "[A-Za-z0-9]{22}"),
+    token("together-api-key", "Together API key", &["tgp_v1_"], "[A-Za-z0-9_-]{40,50}"),
+    named("cohere-api-token", "Cohere API key", &["cohere", "co_api"], "[A-Za-z0-9]{40}"),
+    named("mistral-api-key", "Mistral API key", &["mistral"], "[A-Za-z0-9]{32}"),
+    named("wandb-api-key", "Weights & Biases key", &["wandb", "w&b", "weights"], "[a-f0-9]{40}"),
+    named("assemblyai-api-key", "AssemblyAI key", &["assemblyai"], "[a-f0-9]{32}"),
+    named("deepgram-api-key", "Deepgram key", &["deepgram"], "[a-f0-9]{40}"),
+    named("deepl-api-key", "DeepL key", &["deepl"], "[0-9a-f]{8}-[0-9a-f-]{27}(?::fx)?"),
+    named("runpod-api-key", "RunPod key", &["runpod"], "[A-Z0-9]{40,44}"),
+];

@@ -1,0 +1,42 @@
+//! What builds, deploys and keeps secrets for others.
+
+use crate::secrets::rule::{Rule, named, pattern, token};
+
+#[rustfmt::skip] // one row a line
+pub(super) const RULES: &[Rule] = &[
+    token("circleci-access-token", "CircleCI token", &["CCIPAT_", "CCIPRJ_"], "[A-Za-z0-9]{20,24}_[a-f0-9]{40}"),
+    token("buildkite-token", "Buildkite token", &["bkua_", "bkaj_", "bkpt_"], "[a-f0-9]{40}"),
+    token("buildkite-agent-token", "Buildkite agent token", &["bkct_"], "[A-Za-z0-9_.-]{40,120}"),
+    token("pulumi-api-token", "Pulumi token", &["pul-"], "[a-f0-9]{40}"),
+    pattern("hashicorp-tf-api-token", "Terraform Cloud token", &[".atlasv1."], (20, 80), r"([A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{50,76})"),
+    token("vault-service-token", "Vault token", &["hvs."], "[A-Za-z0-9_-]{24,}"),
+    token("vault-batch-token", "Vault batch token", &["hvb."], "[A-Za-z0-9_-]{60,}"),
+    token("vault-recovery-token", "Vault recovery token", &["hvr."], "[A-Za-z0-9_-]{24,}"),
+    pattern("vault-legacy-token", "Vault token", &["vault"], (0, 120), r"(?i:vault)[^\n]{0,80}?\b([sb]\.[A-Za-z0-9]{24})\b"),
+    pattern("vault-unseal-key", "Vault unseal key", &["unseal key"], (0, 80), r"(?i:unseal key)[^\n:=]{0,12}[:=]\s*([A-Za-z0-9+/]{43,44}={0,2})"),
+    token("doppler-api-token", "Doppler token", &["dp.pt.", "dp.ct.", "dp.sa.", "dp.scim.", "dp.audit."], "[A-Za-z0-9]{38,48}"),
+    token("doppler-service-token", "Doppler service token", &["dp.st."], "(?:[a-z0-9_-]{2,35}\\.)?[A-Za-z0-9]{38,48}"),
+    token("octopus-deploy-api-key", "Octopus Deploy key", &["API-"], "[A-Z0-9]{25,32}"),
+    pattern("harness-api-key", "Harness key", &["pat.", "sat."], (0, 90), r"\b([ps]at\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20})"),
+    token("1password-service-account-token", "1Password service account token", &["ops_eyJ"], "[A-Za-z0-9+/=_-]{100,}"),
+    token("1password-secret-key", "1Password secret key", &["A3-"], "[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}"),
+    token("infisical-token", "Infisical token", &["st."], "[a-f0-9]{24}\\.[a-f0-9]{32}\\.[a-f0-9]{32}"),
+    token("tailscale-key", "Tailscale key", &["tskey-"], "[a-z]{2,10}-[A-Za-z0-9]{10,24}-[A-Za-z0-9]{20,44}"),
+    token("defined-networking-api-token", "Defined Networking token", &["dnkey-"], "[A-Z0-9]{26}-[A-Z0-9]{52}"),
+    token("infracost-api-token", "Infracost key", &["ico-"], "[A-Za-z0-9]{32}"),
+    token("prefect-api-token", "Prefect key", &["pnu_", "pnb_"], "[A-Za-z0-9]{36}"),
+    token("depot-token", "Depot token", &["depot_"], "[a-z]+_[A-Za-z0-9]{32,80}"),
+    token("trigger-dev-key", "Trigger.dev key", &["tr_prod_", "tr_dev_", "tr_stg_", "tr_pat_"], "[A-Za-z0-9]{18,44}"),
+    token("inngest-signing-key", "Inngest signing key", &["signkey-prod-", "signkey-test-"], "[a-f0-9]{32,64}"),
+    token("netbird-token", "NetBird token", &["nbp_"], "[A-Za-z0-9]{36}"),
+    named("travisci-access-token", "Travis CI token", &["travis"], "[A-Za-z0-9_-]{22}"),
+    named("droneci-access-token", "Drone CI token", &["drone"], "[A-Za-z0-9]{32}"),
+    named("codecov-access-token", "Codecov token", &["codecov"], "[0-9a-f]{32}|[0-9a-f]{8}-[0-9a-f-]{27}"),
+    named("jenkins-api-token", "Jenkins token", &["jenkins"], "11[a-f0-9]{32}"),
+    named("teamcity-token", "TeamCity token", &["teamcity"], "eyJ0eXAiOiAiVENWMiJ9\\.[A-Za-z0-9._-]{40,120}"),
+    named("ngrok-authtoken", "ngrok token", &["ngrok"], "[12][A-Za-z0-9]{26}_[A-Za-z0-9]{20,22}"),
+    named("snyk-api-token", "Snyk token", &["snyk"], "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"),
+    token("snyk-oauth-token", "Snyk token", &["snyk_uat.", "snyk_sat."], "[A-Za-z0-9]{8}\\.[A-Za-z0-9._-]{40,}"),
+    token("sonar-api-token", "SonarQube token", &["squ_", "sqa_", "sqp_"], "[a-f0-9]{40}"),
+    named("sonar-legacy-token", "SonarCloud token", &["sonar"], "[a-f0-9]{40}"),
+];

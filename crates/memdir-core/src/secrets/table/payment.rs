@@ -1,0 +1,43 @@
+//! Payment, shops, shipping and exchanges.
+
+use crate::secrets::rule::{Rule, named, pattern, token};
+
+#[rustfmt::skip] // one row a line
+pub(super) const RULES: &[Rule] = &[
+    token("stripe-access-token", "Stripe secret key", &["sk_live_", "sk_test_", "sk_prod_", "rk_live_", "rk_test_", "rk_prod_"], "[A-Za-z0-9]{16,120}"),
+    token("stripe-webhook-secret", "Stripe webhook secret", &["whsec_"], "[A-Za-z0-9+/=]{24,64}"),
+    token("square-access-token", "Square access token", &["EAAA", "sq0atp-"], "[A-Za-z0-9_-]{22,64}"),
+    token("square-oauth-secret", "Square OAuth secret", &["sq0csp-"], "[A-Za-z0-9_-]{40,46}"),
+    token("paypal-braintree-access-token", "Braintree access token", &["access_token$production$", "access_token$sandbox$"], "[a-z0-9]{16}\\$[a-f0-9]{32}"),
+    named("paypal-client-secret", "PayPal secret", &["paypal"], "E[A-Za-z0-9_-]{60,80}"),
+    token("shopify-access-token", "Shopify access token", &["shpat_"], "[a-fA-F0-9]{32}"),
+    token("shopify-custom-access-token", "Shopify custom app token", &["shpca_"], "[a-fA-F0-9]{32}"),
+    token("shopify-private-app-access-token", "Shopify private app token", &["shppa_"], "[a-fA-F0-9]{32}"),
+    token("shopify-shared-secret", "Shopify shared secret", &["shpss_"], "[a-fA-F0-9]{32}"),
+    token("shopify-partner-token", "Shopify token", &["shprt_", "shptka_", "atkn_"], "[A-Za-z0-9_]{30,70}"),
+    token("flutterwave-secret-key", "Flutterwave secret key", &["FLWSECK-", "FLWSECK_TEST-"], "[A-Za-z0-9]{12,40}(?:-X)?"),
+    token("razorpay-key", "Razorpay key", &["rzp_live_", "rzp_test_"], "[A-Za-z0-9]{14,24}"),
+    token("adyen-api-key", "Adyen key", &["AQE"], "[A-Za-z0-9+/]{20,}={0,2}-[A-Za-z0-9+/]{20,90}={0,2}-[A-Za-z0-9+/=.*(){}<>\\[\\]^~|;:&]{8,40}"),
+    token("gocardless-api-token", "GoCardless or Mollie token", &["live_"], "[A-Za-z0-9_=-]{30,44}"),
+    token("mollie-api-key", "Mollie test key", &["test_"], "[A-Za-z0-9]{30}"),
+    token("lob-api-key", "Lob key", &["live_", "test_"], "[a-f0-9]{35}"),
+    token("easypost-api-token", "EasyPost key", &["EZAK"], "[A-Za-z0-9]{54}"),
+    token("easypost-test-api-token", "EasyPost test key", &["EZTK"], "[A-Za-z0-9]{54}"),
+    token("shippo-api-token", "Shippo token", &["shippo_live_", "shippo_test_"], "[a-fA-F0-9]{40}"),
+    token("duffel-api-token", "Duffel token", &["duffel_live_", "duffel_test_"], "[A-Za-z0-9_=-]{43}"),
+    token("plaid-api-token", "Plaid access token", &["access-production-", "access-sandbox-", "access-development-"], "[0-9a-f]{8}-[0-9a-f-]{27}"),
+    named("plaid-secret-key", "Plaid secret", &["plaid"], "[a-f0-9]{30}"),
+    token("polar-access-token", "Polar token", &["polar_oat_", "polar_pat_"], "[A-Za-z0-9]{40,50}"),
+    token("paddle-api-key", "Paddle API key", &["pdl_live_apikey_", "pdl_sdbx_apikey_"], "[A-Za-z0-9]{20,30}_[A-Za-z0-9]{20,30}_[A-Za-z0-9]{2,5}"),
+    named("coinbase-access-token", "Coinbase key", &["coinbase"], "[A-Za-z0-9_-]{64}"),
+    named("kraken-access-token", "Kraken key", &["kraken"], "[A-Za-z0-9/=+_-]{80,90}"),
+    named("binance-secret-key", "Binance key", &["binance"], "[A-Za-z0-9]{64}"),
+    named("bittrex-secret-key", "Bittrex key", &["bittrex"], "[a-z0-9]{32}"),
+    named("kucoin-secret-key", "KuCoin key", &["kucoin"], "[0-9a-f]{8}-[0-9a-f-]{27}|[a-f0-9]{24}"),
+    named("etsy-access-token", "Etsy key", &["etsy"], "[a-z0-9]{24}"),
+    named("finicity-client-secret", "Finicity secret", &["finicity"], "[A-Za-z0-9]{20}"),
+    named("chargebee-key", "Chargebee key", &["chargebee"], "(?:live|test)_[A-Za-z0-9]{30,60}"),
+    pattern("ethereum-private-key", "Ethereum private key", &["private key", "private_key", "privatekey", "PRIVATE_KEY"], (0, 110), r#"(?i)private[ _-]?key['"`]?[^\n]{0,24}?[ =:'"`]((?:0x)[a-f0-9]{64})\b"#),
+    pattern("bitcoin-wif-key", "Bitcoin private key", &["wif", "private", "bitcoin", "btc"], (0, 140), r"(?i:wif|private|bitcoin|btc)[^\n]{0,60}?\b([5KL][1-9A-HJ-NP-Za-km-z]{50,51})\b"),
+    pattern("extended-private-key", "Extended private key of a wallet", &["xprv", "yprv", "zprv"], (0, 120), r"\b([xyz]prv[1-9A-HJ-NP-Za-km-z]{100,112})\b"),
+];
