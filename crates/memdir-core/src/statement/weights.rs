@@ -1,0 +1,368 @@
+//! What a sign means for each act: every number of this module is here.
+//!
+//! The score of an act is the sum of the weights of the signs seen, each sign once, and of the combinations that hold.
+//! An act is told when its score reaches [`ENOUGH`]. The numbers were set by hand, then fitted to labelled sentences
+//! while being held to where they were, and rounded: a sign keeps its meaning and learns its strength.
+
+use super::act::Act;
+use super::sign::Sign::{self, *};
+
+/// Below this nothing is said about a sentence.
+pub(super) const ENOUGH: f32 = 1.0;
+
+/// What one sign is worth.
+pub(super) fn weights(sign: Sign) -> &'static [(Act, f32)] {
+    use Act::{
+        Architecture, Context, Decision, Event, Feedback, Gotcha, Overview, Pointer, Preference, Recipe,
+        Role, Rule, State, Structure, Task,
+    };
+    match sign {
+        Duty => &[(Rule, 2.3)],
+        Ban => &[(Rule, 2.4), (Feedback, 0.8)],
+        Always => &[(Rule, 1.3)],
+        Imperative => &[(Rule, 2.4)],
+        Custom => &[(Rule, 2.2)],
+        Occasion => &[(Rule, 1.0)],
+        Everywhere => &[(Rule, 0.9), (Overview, 0.2)],
+        Never => &[(Rule, 0.5)],
+        General => &[(Rule, 1.6)],
+        Condition => &[(Gotcha, 0.2)],
+        Please => &[(Rule, 0.3), (Feedback, 0.8)],
+        Question => &[],
+        Negation => &[],
+        Doubt => &[(Rule, -0.5), (Decision, -0.8)],
+        I => &[(Rule, -0.9), (Feedback, 1.3), (Preference, 0.7), (Role, 1.5), (Task, 0.6)],
+        We => &[(Preference, -0.8), (Role, -0.4), (Decision, 0.6), (Context, 0.6)],
+        You => &[(Feedback, 1.2)],
+        YouDid => &[(Feedback, 1.2)],
+        Like => &[(Preference, 3.3)],
+        OwnTool => &[(Preference, 1.6), (Role, 0.3)],
+        Profession => &[(Role, 3.2)],
+        Unnamed => &[(Preference, 1.3), (Role, 1.1)],
+        Person => &[(Role, 2.8)],
+        Knowledge => &[(Role, 2.6)],
+        Responsibility => &[(Role, 2.0)],
+        Conduct => &[(Feedback, 1.3), (Preference, 0.6)],
+        Correction => &[(Feedback, 2.1)],
+        Praise => &[(Feedback, 3.2)],
+        Henceforth => &[(Rule, 0.4), (Feedback, 1.2)],
+        Decided => &[(Decision, 3.6)],
+        ByOthers => &[(Decision, -0.7), (Context, 2.5)],
+        Undecided => &[(Decision, -3.0), (State, 1.8)],
+        Alternative => &[(Rule, 0.3), (Decision, 1.1)],
+        Reason => &[(Decision, 0.7), (Context, 0.5), (Gotcha, 0.2)],
+        Goal => &[(Context, 2.3)],
+        Deadline => &[(Context, 2.8)],
+        Date => &[(Context, 1.1), (State, 0.7), (Event, 0.7)],
+        Incident => &[(Context, 2.0), (Recipe, 0.3)],
+        Law => &[(Context, 1.8)],
+        Stakeholder => &[(Role, 0.3), (Context, 1.2), (Pointer, 0.3)],
+        Motive => &[(Context, 2.0)],
+        Plan => &[(Context, 0.6), (State, 0.3)],
+        Surprise => &[(Gotcha, 2.9)],
+        Limit => &[(Gotcha, 1.1)],
+        Outside => &[(Gotcha, 1.1)],
+        Progress => &[(State, 2.9)],
+        Standing => &[(State, 1.4), (Task, 0.3)],
+        Blocked => &[(State, 2.5)],
+        Now => &[(State, 0.9), (Task, 1.1)],
+        Next => &[(State, 0.3), (Task, 1.2)],
+        Doing => &[(Feedback, -0.3), (Task, 3.4)],
+        Session => &[(Task, 1.5)],
+        Commit => &[(Event, 2.9)],
+        Changed => &[(Event, 1.3)],
+        Past => &[(Event, 1.6)],
+        Author => &[(Event, 1.8)],
+        Path => &[(Task, 0.4), (Structure, 1.6), (Recipe, 0.3)],
+        Paths => &[(Structure, 1.2)],
+        Name => &[(Structure, 0.5)],
+        Holds => &[(Structure, 1.4)],
+        Item => &[(Structure, 0.4)],
+        Interaction => &[(Architecture, 1.9)],
+        Component => &[(Architecture, 0.3)],
+        Components => &[(Architecture, 0.8)],
+        Shape => &[(Architecture, 1.2)],
+        Describes => &[(Context, 0.3), (Architecture, 1.5), (Overview, 0.4)],
+        Named => &[(Overview, 1.3)],
+        Fix => &[(Recipe, 3.4)],
+        Error => &[(Recipe, 0.8)],
+        Trace => &[(Recipe, 2.5)],
+        Install => &[(Overview, 2.5)],
+        Usage => &[(Rule, 0.4), (Overview, 2.1)],
+        IsA => &[(Overview, 2.6)],
+        Feature => &[(Overview, 1.5)],
+        System => &[(Pointer, 1.9)],
+        Url => &[(Overview, 0.5), (Pointer, 1.4)],
+        Channel => &[(Pointer, 1.4)],
+        Find => &[(Pointer, 2.4)],
+        Board => &[(Pointer, 1.3)],
+        Locator => &[(Pointer, 1.5)],
+    }
+}
+
+/// A combination of signs that means something of its own.
+pub(super) struct Combination {
+    /// What it is called.
+    pub(super) name: &'static str,
+    /// The signs that must all be there.
+    pub(super) all: &'static [Sign],
+    /// The signs of which none may be there.
+    pub(super) none: &'static [Sign],
+    /// What it is worth.
+    pub(super) worth: &'static [(Act, f32)],
+}
+
+/// Every combination.
+pub(super) const COMBINATIONS: &[Combination] = &[
+    Combination {
+        name: "conduct of the agent",
+        all: &[Imperative, Conduct],
+        none: &[],
+        worth: &[(Act::Rule, -1.0), (Act::Feedback, 1.2)],
+    },
+    Combination {
+        name: "ban on conduct",
+        all: &[Ban, Conduct],
+        none: &[Imperative],
+        worth: &[(Act::Rule, -1.0), (Act::Feedback, 1.4)],
+    },
+    Combination {
+        name: "correction, not a rule",
+        all: &[Correction],
+        none: &[],
+        worth: &[(Act::Rule, -0.4)],
+    },
+    Combination {
+        name: "things in places of the tree",
+        all: &[Path, Holds],
+        none: &[],
+        worth: &[(Act::Structure, 1.1), (Act::Pointer, -0.7)],
+    },
+    Combination {
+        name: "names of code described",
+        all: &[Name, Holds],
+        none: &[],
+        worth: &[(Act::Structure, 1.2)],
+    },
+    Combination {
+        name: "found in an outside system",
+        all: &[System, Find],
+        none: &[],
+        worth: &[(Act::Structure, -1.0), (Act::Architecture, -0.6), (Act::Pointer, 1.7)],
+    },
+    Combination {
+        name: "found at an address",
+        all: &[Url, Find],
+        none: &[],
+        worth: &[(Act::Structure, -1.0), (Act::Overview, -0.4), (Act::Pointer, 1.0)],
+    },
+    Combination { name: "found on a board", all: &[Board, Find], none: &[], worth: &[(Act::Pointer, 0.7)] },
+    Combination {
+        name: "an instruction, not an incident",
+        all: &[Imperative, Incident],
+        none: &[],
+        worth: &[(Act::Context, -1.2)],
+    },
+    Combination {
+        name: "an instruction, not a description",
+        all: &[Imperative],
+        none: &[],
+        worth: &[
+            (Act::Decision, -1.4),
+            (Act::State, -0.6),
+            (Act::Event, -0.8),
+            (Act::Structure, -0.8),
+            (Act::Architecture, -1.5),
+        ],
+    },
+    Combination {
+        name: "a duty, not a description",
+        all: &[Duty],
+        none: &[],
+        worth: &[(Act::Event, -1.0), (Act::Structure, -0.8), (Act::Architecture, -0.9)],
+    },
+    Combination {
+        name: "a ban, not a description",
+        all: &[Ban],
+        none: &[],
+        worth: &[(Act::Event, -0.9), (Act::Structure, -0.9), (Act::Architecture, -0.9)],
+    },
+    Combination {
+        name: "installing, not ruling",
+        all: &[Imperative, Install],
+        none: &[Always, Duty, Ban, Occasion],
+        worth: &[(Act::Rule, -1.2), (Act::Overview, 0.8)],
+    },
+    Combination {
+        name: "using, not ruling",
+        all: &[Imperative, Usage],
+        none: &[Always, Duty, Ban, Occasion],
+        worth: &[(Act::Overview, 0.9)],
+    },
+    Combination { name: "a fix for an error", all: &[Fix, Error], none: &[], worth: &[(Act::Recipe, 0.9)] },
+    Combination {
+        name: "outside and surprising",
+        all: &[Outside, Surprise],
+        none: &[],
+        worth: &[(Act::Gotcha, 1.1), (Act::Architecture, -0.6)],
+    },
+    Combination {
+        name: "outside and limited",
+        all: &[Outside, Limit],
+        none: &[],
+        worth: &[(Act::Gotcha, 0.9), (Act::Architecture, -0.6)],
+    },
+    Combination {
+        name: "changed some time ago",
+        all: &[Changed, Past],
+        none: &[],
+        worth: &[(Act::Event, 1.0)],
+    },
+    Combination { name: "liked, not decided", all: &[Like, I], none: &[], worth: &[(Act::Decision, -1.0)] },
+    Combination {
+        name: "decided, not planned",
+        all: &[Decided],
+        none: &[Undecided],
+        worth: &[(Act::Rule, -1.0), (Act::Decision, 0.4), (Act::Event, -0.7), (Act::Architecture, -0.5)],
+    },
+    Combination {
+        name: "a duty with a date",
+        all: &[Duty, Deadline],
+        none: &[Imperative],
+        worth: &[(Act::Rule, -1.2), (Act::Context, 1.3)],
+    },
+    Combination {
+        name: "a duty of law",
+        all: &[Duty, Law],
+        none: &[Imperative],
+        worth: &[(Act::Rule, -0.6), (Act::Context, 0.8)],
+    },
+    Combination {
+        name: "a ban of others",
+        all: &[Ban, ByOthers],
+        none: &[Imperative],
+        worth: &[(Act::Rule, -1.3), (Act::Context, 0.9)],
+    },
+    Combination {
+        name: "a duty to others",
+        all: &[Duty, ByOthers],
+        none: &[Imperative],
+        worth: &[(Act::Rule, -1.1), (Act::Context, 0.9)],
+    },
+    Combination {
+        name: "a ban by law",
+        all: &[Ban, Law],
+        none: &[Imperative],
+        worth: &[(Act::Rule, -0.5), (Act::Context, 0.6)],
+    },
+    Combination {
+        name: "outside and conditional",
+        all: &[Outside, Condition],
+        none: &[],
+        worth: &[(Act::Gotcha, 1.1)],
+    },
+    Combination {
+        name: "moved, not decided",
+        all: &[Decided, Progress],
+        none: &[],
+        worth: &[(Act::Decision, -1.3), (Act::State, 0.8)],
+    },
+    Combination {
+        name: "progress of the session",
+        all: &[Session, Progress],
+        none: &[],
+        worth: &[(Act::State, -0.6), (Act::Task, 1.2)],
+    },
+    Combination {
+        name: "a named thing described",
+        all: &[Named, Describes],
+        none: &[],
+        worth: &[(Act::Architecture, -0.6), (Act::Overview, 0.8)],
+    },
+    Combination {
+        name: "nothing is needed",
+        all: &[Ban, Feature],
+        none: &[],
+        worth: &[(Act::Rule, -1.6), (Act::Overview, 0.9)],
+    },
+    Combination {
+        name: "parts described",
+        all: &[Component, Describes],
+        none: &[],
+        worth: &[(Act::Architecture, 0.6)],
+    },
+    Combination {
+        name: "parts at work",
+        all: &[Component, Interaction],
+        none: &[],
+        worth: &[(Act::Architecture, 0.6)],
+    },
+    Combination { name: "items in places", all: &[Item, Holds], none: &[], worth: &[(Act::Structure, 0.8)] },
+    Combination {
+        name: "a ban for others' sake",
+        all: &[Ban, Stakeholder],
+        none: &[Imperative],
+        worth: &[(Act::Context, 0.8), (Act::Rule, -0.8)],
+    },
+    Combination {
+        name: "a duty for others' sake",
+        all: &[Duty, Stakeholder],
+        none: &[Imperative],
+        worth: &[(Act::Context, 0.8), (Act::Rule, -0.8)],
+    },
+    Combination {
+        name: "a step that waits",
+        all: &[Doing, Blocked],
+        none: &[],
+        worth: &[(Act::Task, 1.2), (Act::State, -2.0)],
+    },
+    Combination {
+        name: "a step in a file",
+        all: &[Path, Next],
+        none: &[],
+        worth: &[(Act::Task, 1.0), (Act::Structure, -0.8)],
+    },
+    Combination {
+        name: "a duty with a motive",
+        all: &[Duty, Motive],
+        none: &[Imperative],
+        worth: &[(Act::Context, 0.8), (Act::Rule, -1.0)],
+    },
+    Combination {
+        name: "what we do, not a step",
+        all: &[Doing, We],
+        none: &[I, Session, Path],
+        worth: &[(Act::Task, -1.2)],
+    },
+    Combination {
+        name: "others like it",
+        all: &[Like, ByOthers],
+        none: &[I],
+        worth: &[(Act::Preference, -2.0)],
+    },
+    Combination {
+        name: "a system that was chosen",
+        all: &[System, Decided],
+        none: &[],
+        worth: &[(Act::Pointer, -1.4)],
+    },
+    Combination {
+        name: "a job, not a step",
+        all: &[Doing, Responsibility],
+        none: &[],
+        worth: &[(Act::Task, -1.4)],
+    },
+    Combination {
+        name: "a profession, not a step",
+        all: &[Doing, Profession],
+        none: &[],
+        worth: &[(Act::Task, -1.4)],
+    },
+    Combination {
+        name: "what one knows, not a step",
+        all: &[Doing, Knowledge],
+        none: &[],
+        worth: &[(Act::Task, -0.8)],
+    },
+    Combination { name: "stands now", all: &[Now, Progress], none: &[], worth: &[(Act::State, 1.1)] },
+];
