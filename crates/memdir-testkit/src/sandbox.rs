@@ -49,6 +49,7 @@ impl Sandbox {
             .env("MEMDIR_HOME", self.state())
             .env("MEMDIR_VAULT", self.vault())
             .env("MEMDIR_NOW", NOW)
+            .env("TZ", "UTC")
     }
 
     /// Saves a project memory and panics unless that was acknowledged.
