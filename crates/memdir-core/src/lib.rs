@@ -4,6 +4,7 @@
 //! bytes that somebody else read. Look at [`memory`] first, then at [`change`] and [`policy`].
 
 pub mod change;
+pub mod classify;
 pub mod dates;
 pub mod exchange;
 pub mod hash;
@@ -12,6 +13,7 @@ pub mod likeness;
 pub mod memory;
 pub mod merge;
 pub mod page;
+pub mod placement;
 pub mod policy;
 pub mod search;
 pub mod secrets;
