@@ -20,3 +20,4 @@ pub mod secrets;
 pub mod statement;
 pub mod strength;
 pub mod text;
+pub mod worth;
