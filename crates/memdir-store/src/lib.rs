@@ -9,4 +9,5 @@ pub mod history;
 pub mod ledger;
 pub mod lock;
 pub mod place;
+pub mod surroundings;
 pub mod vault;

@@ -95,6 +95,13 @@ impl Repository {
         self.remotes.first().map(String::as_str)
     }
 
+    /// Returns the directory of this work tree's own files: its index and the log of its HEAD.
+    pub fn git_dir(&self) -> PathBuf {
+        // The way was checked when the repository was found; it must still end inside it.
+        let linked = read_gitfile(&self.work_tree).filter(|git_dir| git_dir.starts_with(&self.common_dir));
+        linked.unwrap_or_else(|| self.common_dir.clone())
+    }
+
     /// Returns where the linked work trees are, gone ones too.
     pub fn linked_work_trees(&self) -> Vec<PathBuf> {
         let Ok(entries) = fs::read_dir(self.common_dir.join("worktrees")) else { return Vec::new() };
