@@ -4,12 +4,13 @@
 //! lines, one file a month and machine, merged by union. A line that a crash tore is skipped by readers and cut
 //! off by the next writer. The ledger is not waited for: what a change did is durable in its history record.
 
+use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader};
 
 use jiff::Timestamp;
 use memdir_core::change::Surface;
 use memdir_core::hash::{ContentHash, to_hex};
-use memdir_core::memory::Provenance;
+use memdir_core::memory::{INDEX_PAGE, Provenance};
 use serde::{Deserialize, Serialize};
 
 use crate::disk::{self, Dir};
@@ -46,6 +47,12 @@ pub struct Event {
 pub enum EventKind {
     /// A version was written by us.
     Written,
+    /// A change of it was proposed, and waits in the file with this hash.
+    Proposed,
+    /// The user accepted a version, or a line of the index page, that somebody else wrote.
+    Accepted,
+    /// The user was told of a line of the index page that somebody else wrote.
+    Noticed,
     /// It was corrected.
     Corrected,
     /// It got another name.
@@ -89,7 +96,7 @@ impl Ledger {
     /// Returns who said the version `sha256`, if we wrote it.
     pub fn provenance_of(&self, sha256: ContentHash) -> io::Result<Option<Provenance>> {
         let mut found = None;
-        self.for_each(|event| {
+        self.for_each_with(&sha256.to_string(), |event| {
             if event.ev == EventKind::Written && event.sha256 == Some(sha256) {
                 found = event.prov;
             }
@@ -97,12 +104,52 @@ impl Ledger {
         Ok(found)
     }
 
+    /// Says whether the user accepted the version `sha256`, which somebody else wrote.
+    pub fn is_accepted(&self, sha256: ContentHash) -> io::Result<bool> {
+        let mut found = false;
+        self.for_each_with(&sha256.to_string(), |event| {
+            found |= event.ev == EventKind::Accepted && event.sha256 == Some(sha256);
+        })?;
+        Ok(found)
+    }
+
+    /// Returns the hashes of the files in which something that was proposed waits, or once waited.
+    pub fn proposals(&self) -> io::Result<BTreeSet<ContentHash>> {
+        let mut hashes = BTreeSet::new();
+        self.for_each_with("proposed", |event| {
+            if event.ev == EventKind::Proposed {
+                hashes.extend(event.sha256);
+            }
+        })?;
+        Ok(hashes)
+    }
+
+    /// Returns the hashes of the lines of the index page to which one of `kinds` happened.
+    pub fn lines(&self, kinds: &[EventKind]) -> io::Result<BTreeSet<ContentHash>> {
+        let mut hashes = BTreeSet::new();
+        self.for_each_with(INDEX_PAGE, |event| {
+            if event.mem == INDEX_PAGE && kinds.contains(&event.ev) {
+                hashes.extend(event.sha256);
+            }
+        })?;
+        Ok(hashes)
+    }
+
     /// Calls `visit` for every line that can be read, oldest month first.
-    pub fn for_each(&self, mut visit: impl FnMut(Event)) -> io::Result<()> {
+    pub fn for_each(&self, visit: impl FnMut(Event)) -> io::Result<()> {
+        self.for_each_with("", visit)
+    }
+
+    /// Calls `visit` for every line that can be read and in which `text` occurs; the others are not even parsed.
+    fn for_each_with(&self, text: &str, mut visit: impl FnMut(Event)) -> io::Result<()> {
         for name in self.files()? {
             let Ok(Some((file, _))) = self.dir.open_file(&name) else { continue };
             for line in BufReader::new(file).split(b'\n') {
-                if let Ok(event) = serde_json::from_slice(&line?) {
+                let line = line?;
+                let Ok(line) = str::from_utf8(&line) else { continue };
+                if line.contains(text)
+                    && let Ok(event) = serde_json::from_str(line)
+                {
                     visit(event);
                 }
             }

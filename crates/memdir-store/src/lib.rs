@@ -4,10 +4,12 @@
 
 pub mod disk;
 pub mod exchange;
+pub mod gate;
 pub mod health;
 pub mod history;
 pub mod ledger;
 pub mod lock;
 pub mod place;
+pub mod secrets;
 pub mod surroundings;
 pub mod vault;

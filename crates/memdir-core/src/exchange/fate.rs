@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::change::{Author, Edit};
 use crate::hash::ContentHash;
 use crate::memory::{Document, Frontmatter, MAX_NAME, Memory, MemoryPath, Provenance, Value, folded};
-use crate::policy::{Proposal, Verdict, Version, judge};
+use crate::policy::{Proposal, Review, Verdict, Version, judge};
+use crate::secrets::Scanner;
+use crate::worth::Evidence;
 
 /// How many names are tried for one file before it is left out.
 const MAX_TRIES: usize = 1_000;
@@ -50,14 +52,18 @@ pub struct Planned {
 
 /// Decides about each file in order, and returns the edits that carry it out. Two files never get one name, also
 /// where a file system folds case.
-pub fn plan_import(incoming: Vec<Incoming>, standing: &Standing) -> (Vec<Planned>, Vec<Edit>) {
+pub fn plan_import(
+    incoming: Vec<Incoming>,
+    standing: &Standing,
+    scanner: &Scanner,
+) -> (Vec<Planned>, Vec<Edit>) {
     let mut names = Names {
         taken: standing.iter().map(|(path, hash)| (folded(path.as_str()), *hash)).collect(),
         wanted: incoming.iter().map(|file| folded(file.path.as_str())).collect(),
     };
     let (mut planned, mut edits) = (Vec::with_capacity(incoming.len()), Vec::new());
     for Incoming { origin, path, bytes } in incoming {
-        if let Some(why) = refusal(&path, &bytes) {
+        if let Some(why) = refusal(&path, &bytes, scanner) {
             planned.push(Planned { origin, path, fate: Fate::Refused(why) });
             continue;
         }
@@ -131,7 +137,7 @@ fn renamed(bytes: &[u8], old: &MemoryPath, new: &MemoryPath) -> Vec<u8> {
 }
 
 /// Asks the gates in advance, so that one bad file does not keep all the others out.
-fn refusal(path: &MemoryPath, bytes: &[u8]) -> Option<String> {
+fn refusal(path: &MemoryPath, bytes: &[u8], scanner: &Scanner) -> Option<String> {
     let document = Document::parse(bytes);
     let (memory, problems) = Memory::read(path, &document);
     let proposal = Proposal {
@@ -140,6 +146,9 @@ fn refusal(path: &MemoryPath, bytes: &[u8]) -> Option<String> {
         author: Author::Import,
         provenance: Provenance::Import,
         force: None,
+        review: Review::Off,
+        scanner,
+        evidence: &Evidence::default(),
         duplicate: None,
     };
     match judge(&proposal) {
@@ -153,6 +162,10 @@ fn refusal(path: &MemoryPath, bytes: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn plan(incoming: Vec<Incoming>, standing: &Standing) -> (Vec<Planned>, Vec<Edit>) {
+        plan_import(incoming, standing, &Scanner::builtin())
+    }
 
     fn incoming(path: &str, text: &str) -> Incoming {
         Incoming {
@@ -180,7 +193,7 @@ mod tests {
             incoming("c.md", "theirs"),
             incoming("d.md", "d"),
         ];
-        let (planned, edits) = plan_import(files, &there);
+        let (planned, edits) = plan(files, &there);
         assert_eq!(
             fates(&planned),
             [
@@ -196,7 +209,7 @@ mod tests {
     #[test]
     fn a_numbered_name_is_not_taken_from_a_file_that_has_it_and_case_does_not_tell_two_apart() {
         let files = vec![incoming("A.md", "1"), incoming("a.md", "2"), incoming("a-2.md", "3")];
-        let (planned, _) = plan_import(files, &Standing::new());
+        let (planned, _) = plan(files, &Standing::new());
         assert_eq!(
             fates(&planned),
             [("A.md", &Fate::Enters), ("a-3.md", &Fate::Renamed), ("a-2.md", &Fate::Enters)]
@@ -206,7 +219,7 @@ mod tests {
     #[test]
     fn the_name_inside_follows_the_file_and_every_other_byte_stays() {
         let text = "---\r\nname: a\r\ndescription: d # c\r\ntype: project\r\nx: [1,  2]\r\n---\r\nbody";
-        let (planned, edits) = plan_import(vec![incoming("a.md", text)], &standing(&[("a.md", "other")]));
+        let (planned, edits) = plan(vec![incoming("a.md", text)], &standing(&[("a.md", "other")]));
         assert_eq!(planned[0].path.as_str(), "a-2.md");
         let Edit::Create { text: written, .. } = &edits[0] else { panic!("{edits:?}") };
         assert_eq!(String::from_utf8_lossy(written), text.replace("name: a\r", "name: a-2\r"));
@@ -215,8 +228,7 @@ mod tests {
     #[test]
     fn what_a_gate_refuses_stays_out_alone() {
         let shared = "---\nname: a\ndescription: d\ntype: user\nmetadata:\n  scope: team\n---\n\nbody\n";
-        let (planned, edits) =
-            plan_import(vec![incoming("a.md", shared), incoming("b.md", "x")], &Standing::new());
+        let (planned, edits) = plan(vec![incoming("a.md", shared), incoming("b.md", "x")], &Standing::new());
         assert!(matches!(&planned[0].fate, Fate::Refused(why) if why.contains("private")), "{planned:?}");
         assert_eq!(edits.len(), 1);
     }

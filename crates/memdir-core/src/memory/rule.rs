@@ -1,12 +1,12 @@
 //! Rules that a hook can check without a model: `<verb> <tool> <pattern>`.
 //!
 //! Only the shape is checked here. The pattern is compiled by whoever enforces it, and whether a rule may enforce at
-//! all depends on who said it.
+//! all depends on who said it: [`Rule::said_by`].
 
 use std::fmt;
 use std::str::FromStr;
 
-use super::words::{UnknownWord, words};
+use super::words::{Provenance, UnknownWord, words};
 
 words! {
     /// What a rule does when it matches.
@@ -70,6 +70,15 @@ impl FromStr for Rule {
     }
 }
 
+impl Rule {
+    /// Returns the rule as far as it counts for who said it. Only the user, and a teammate whose memory the user
+    /// accepted, can refuse or hold up a call; from anybody else it reminds.
+    pub fn said_by(self, who: Provenance, is_accepted: bool) -> Self {
+        let may_enforce = who == Provenance::User || (who == Provenance::Team && is_accepted);
+        Self { verb: if may_enforce { self.verb } else { Verb::Remind }, ..self }
+    }
+}
+
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} {}", self.verb, self.tool, self.pattern)
@@ -89,6 +98,19 @@ mod tests {
         );
         assert_eq!(rule.to_string(), r"remind bash ^git add (\.|-A)");
         assert_eq!("  deny  edit   *.lock ".parse::<Rule>().unwrap().to_string(), "deny edit *.lock");
+    }
+
+    /// UX-22.
+    #[test]
+    fn only_the_user_and_an_accepted_teammate_enforce() {
+        let rule: Rule = "deny bash ^curl".parse().unwrap();
+        for who in Provenance::ALL.iter().copied() {
+            for is_accepted in [false, true] {
+                let may = matches!((who, is_accepted), (Provenance::User, _) | (Provenance::Team, true));
+                let verb = if may { Verb::Deny } else { Verb::Remind };
+                assert_eq!(rule.clone().said_by(who, is_accepted).verb, verb, "{who} {is_accepted}");
+            }
+        }
     }
 
     #[test]

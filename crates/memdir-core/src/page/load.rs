@@ -42,9 +42,9 @@ impl fmt::Display for Load {
     }
 }
 
-/// Returns what a session gets of the page: what is loaded of it, cut at a line once the limit is reached, and
-/// then a line that says so.
-pub fn inject(bytes: &[u8]) -> String {
+/// Returns what a host gets of the page: what is loaded of it, cut at a line once the limit is reached, and then a
+/// line that says so.
+pub(super) fn within_limit(bytes: &[u8]) -> String {
     // Broken UTF-8 grows when it is replaced, so the limit holds for the text and not for the file.
     let page = String::from_utf8_lossy(bytes);
     let lines = loaded(page.as_bytes());
@@ -83,19 +83,34 @@ fn excess(load: Load) -> String {
 /// Returns the lines of a page that a host loads, line ends included.
 pub(super) fn loaded(bytes: &[u8]) -> Vec<&[u8]> {
     let lines: Vec<&[u8]> = lines(strip_bom(bytes).1).collect();
+    loaded_lines(&lines).into_iter().map(|loaded| lines[loaded.index]).collect()
+}
+
+/// A line that a host loads.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Loaded {
+    /// Which line of the page it is.
+    pub(super) index: usize,
+    /// Whether it belongs to a code fence.
+    pub(super) in_fence: bool,
+}
+
+/// Says which of the lines of a page a host loads.
+pub(super) fn loaded_lines(lines: &[&[u8]]) -> Vec<Loaded> {
     let mut kept = Vec::with_capacity(lines.len());
-    let mut at = frontmatter_len(&lines);
+    let mut at = frontmatter_len(lines);
     if lines[..at].iter().any(|line| is_marker(line)) {
         at = 0; // two rules around the block, not frontmatter
     }
     while let Some(line) = lines.get(at) {
-        let (len, is_loaded) = match Fence::opening(line) {
+        let fence = Fence::opening(line);
+        let (len, is_loaded) = match fence {
             Some(fence) => (fence.len(&lines[at..]).unwrap_or(lines.len() - at), true),
             None if opens_comment(line) => comment(&lines[at..]),
             None => (1, true),
         };
         if is_loaded {
-            kept.extend_from_slice(&lines[at..at + len]);
+            kept.extend((at..at + len).map(|index| Loaded { index, in_fence: fence.is_some() }));
         }
         at += len;
     }
@@ -143,7 +158,7 @@ mod tests {
     #[test]
     fn a_page_of_230_lines_is_cut_at_200_with_the_warning() {
         let page: String = (1..=230).map(|i| format!("line {i}\n")).collect();
-        let text = inject(page.as_bytes());
+        let text = within_limit(page.as_bytes());
         let (prefix, warning) = text.split_at(text.find("> WARNING").unwrap());
         assert!(page.starts_with(prefix));
         assert_eq!(prefix.lines().count(), 200);
@@ -153,10 +168,10 @@ mod tests {
     #[test]
     fn a_page_of_30_000_bytes_is_cut_at_a_line() {
         let page = format!("{}\n", "x".repeat(249)).repeat(120);
-        let text = inject(page.as_bytes());
+        let text = within_limit(page.as_bytes());
         assert_eq!(text.lines().count(), 101);
         assert!(text.ends_with("> WARNING: MEMORY.md is 30000 bytes (limit: 25000)\n"));
-        let one_long_line = inject("x".repeat(25_001).as_bytes());
+        let one_long_line = within_limit("x".repeat(25_001).as_bytes());
         assert_eq!(one_long_line, "> WARNING: MEMORY.md is 25001 bytes (limit: 25000)\n");
     }
 
@@ -164,13 +179,13 @@ mod tests {
     fn a_page_within_the_limit_is_given_whole_without_its_comments() {
         let page = format!("# Memory Index\n<!-- {} -->\n{}last", "c".repeat(99_999), "- x\n".repeat(198));
         assert_eq!(Load::measure(page.as_bytes()).lines, 200);
-        assert_eq!(inject(page.as_bytes()), format!("# Memory Index\n{}last", "- x\n".repeat(198)));
+        assert_eq!(within_limit(page.as_bytes()), format!("# Memory Index\n{}last", "- x\n".repeat(198)));
     }
 
     #[test]
     fn broken_utf_8_does_not_break_the_byte_limit() {
         let page = [&[0xff; 99][..], b"\n"].concat().repeat(150);
-        let text = inject(&page);
+        let text = within_limit(&page);
         assert!(text.find("> WARNING").unwrap() <= LIMIT.bytes);
     }
 

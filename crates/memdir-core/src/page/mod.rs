@@ -19,8 +19,8 @@ mod render;
 mod tests;
 
 pub use lint::{PageProblem, lint};
-pub use load::{LIMIT, Load, inject, over_limit_message};
-pub use own::own_lines;
-pub use pointer::MAX_LINE;
+pub use load::{LIMIT, Load, over_limit_message};
+pub use own::{ForeignLine, foreign_lines, inject, own_lines, without_lines};
+pub use pointer::{MAX_LINE, pointer_line};
 pub use prune::prune;
 pub use render::{KEEP, Page, PageEntry, TRIM, render};

@@ -65,6 +65,11 @@ impl Pointer {
     }
 }
 
+/// Returns the line that a memory gets by what it says itself, without a line end.
+pub fn pointer_line(title: &str, path: &MemoryPath, hook: &str) -> String {
+    write(title, path, hook).text
+}
+
 /// Writes the line for a memory. Text that would break the line is made harmless, text that is too long is cut.
 pub(super) fn write(title: &str, path: &MemoryPath, hook: &str) -> Written {
     let title = Some(one_line(title)).filter(|title| !title.is_empty()).unwrap_or(one_line(path.stem()));

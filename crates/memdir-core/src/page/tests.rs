@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 
 use super::layout::{BEGIN, END, Layout, NOTE, Shade, is_marker, shades};
+use super::load::within_limit;
 use super::pointer::Pointer;
 use super::render::is_more_line;
 use super::*;
@@ -600,7 +601,7 @@ proptest! {
 
     #[test]
     fn what_is_injected_is_a_prefix_of_what_is_loaded(current in any_page()) {
-        let text = inject(&current.0);
+        let text = within_limit(&current.0);
         let load = Load::measure(String::from_utf8_lossy(&current.0).as_bytes());
         prop_assert_eq!(text.contains("> WARNING"), !load.fits(LIMIT));
         prop_assert!(text.lines().count() <= LIMIT.lines + 1);

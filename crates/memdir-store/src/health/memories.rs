@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use memdir_core::hash::ContentHash;
 use memdir_core::likeness::{Likeness, nearest_duplicate};
 use memdir_core::memory::{self, LinkVault, Memory, MemoryPath, Problem, Resolver, folded, links};
+use memdir_core::secrets::Scanner;
 
 use super::{Finding, Severity};
 use crate::vault::{Loaded, Snapshot, Vault, Why};
@@ -53,10 +54,20 @@ impl From<Loaded> for Read {
 }
 
 impl<'v> Shelf<'v> {
+    /// Notes the secrets that came in past the gates: by hand, by another program, before there was a rule.
+    fn look_for_secrets(&mut self, loaded: &Loaded, scanner: &Scanner) {
+        for found in scanner.scan(loaded.document.bytes()) {
+            let file = self.file(loaded.path.as_str());
+            let what = format!("line {}: {} ({})", found.line, found.description, found.rule);
+            self.skipped.push(Finding::problem("secret", file, what));
+        }
+    }
+
     /// Reads every memory whole.
     pub(super) fn read(
         vault: &'v Vault,
         snapshot: &Snapshot,
+        scanner: &Scanner,
         mut progress: impl FnMut(usize, usize),
     ) -> Self {
         let mut shelf = Self { vault, memories: Vec::new(), skipped: Vec::new(), names: BTreeMap::new() };
@@ -64,7 +75,10 @@ impl<'v> Shelf<'v> {
             progress(n, snapshot.memories.len());
             shelf.know_name(entry.path.as_str());
             match snapshot.load(&entry.path) {
-                Ok(Some(loaded)) => shelf.memories.push(loaded.into()),
+                Ok(Some(loaded)) => {
+                    shelf.look_for_secrets(&loaded, scanner);
+                    shelf.memories.push(loaded.into());
+                }
                 Ok(None) => {}
                 Err(err) => {
                     let file = shelf.file(entry.path.as_str());

@@ -12,6 +12,7 @@ mod surroundings;
 use std::io;
 use std::path::PathBuf;
 
+use memdir_core::secrets::Scanner;
 use serde::Serialize;
 
 use crate::vault::Vault;
@@ -105,9 +106,13 @@ impl Finding {
 }
 
 /// Looks at one vault and its state. `progress` hears how many memories of how many were read.
-pub fn examine(vault: &Vault, progress: impl FnMut(usize, usize)) -> io::Result<Vec<Finding>> {
+pub fn examine(
+    vault: &Vault,
+    scanner: &Scanner,
+    progress: impl FnMut(usize, usize),
+) -> io::Result<Vec<Finding>> {
     let snapshot = vault.snapshot()?;
-    let shelf = memories::Shelf::read(vault, &snapshot, progress);
+    let shelf = memories::Shelf::read(vault, &snapshot, scanner, progress);
     let mut findings = shelf.findings();
     findings.extend(page::findings(vault, &snapshot, &shelf.paths()));
     findings.extend(state::findings(vault, &shelf.hashes())?);

@@ -3,10 +3,14 @@
 use std::collections::BTreeSet;
 
 use memdir_core::memory::{INDEX_PAGE, MemoryPath};
-use memdir_core::page::{Load, PageProblem, lint, over_limit_message, own_lines};
+use memdir_core::page::{Load, PageProblem, lint, over_limit_message};
+use memdir_core::text::fit;
 
 use super::{Finding, Remedy};
 use crate::vault::{Snapshot, Vault};
+
+/// How much of a foreign line is shown.
+const SHOWN: usize = 60;
 
 /// Looks at the index page of a vault that holds the memories `existing`.
 pub(super) fn findings(vault: &Vault, snapshot: &Snapshot, existing: &BTreeSet<MemoryPath>) -> Vec<Finding> {
@@ -25,14 +29,14 @@ pub(super) fn findings(vault: &Vault, snapshot: &Snapshot, existing: &BTreeSet<M
     if let Some(message) = over_limit_message(Load::measure(&page)) {
         findings.push(Finding::problem("index-over-limit", &file, message).remedy(Remedy::RefreshPage));
     }
-    let own = own_lines(&page);
-    if let Some(first) = own.first() {
+    let foreign = vault.foreign_lines().unwrap_or_default();
+    if let Some(first) = foreign.first() {
         let message = format!(
-            "{} lines are neither pointers nor ours, from `{}` on: agents read them as memory",
-            own.len(),
-            first.trim().escape_debug()
+            "{} lines are from elsewhere, from `{}` on: no session gets them from memdir before `memdir review` accepts them",
+            foreign.len(),
+            fit(first.text.trim(), SHOWN).escape_debug()
         );
-        findings.push(Finding::note("foreign-text", file, message));
+        findings.push(Finding::warning("foreign-text", file, message));
     }
     findings
 }

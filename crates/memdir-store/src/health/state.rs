@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use memdir_core::hash::ContentHash;
 use memdir_core::memory::MemoryPath;
+use memdir_core::text::count;
 
 use super::{Finding, Remedy};
 use crate::disk::{Dir, EntryKind, Stat};
@@ -17,6 +18,7 @@ const MAX_FOLDERS: usize = 4;
 /// Looks around a vault that holds the versions `live`.
 pub(super) fn findings(vault: &Vault, live: &BTreeMap<MemoryPath, ContentHash>) -> io::Result<Vec<Finding>> {
     let mut findings = left_overs(vault, vault.inspect(live)?);
+    findings.extend(waiting(vault)?);
     findings.extend(permissions(vault.dir()));
     findings.extend(promises(vault.dir()));
     if let Ok(state) = Dir::open(&vault.state_path()) {
@@ -69,6 +71,15 @@ fn left_overs(vault: &Vault, found: Inspection) -> Vec<Finding> {
         findings.push(Finding::note("vanished", file(&path), message));
     }
     findings
+}
+
+/// Says how many proposals wait for the user's word.
+fn waiting(vault: &Vault) -> io::Result<Option<Finding>> {
+    let n_waiting = vault.inbox()?.len();
+    let message =
+        || format!("{} for your word: `memdir review`", count(n_waiting, "change waits", "changes wait"));
+    let inbox = vault.state_path().join("inbox");
+    Ok((n_waiting > 0).then(|| Finding::note("waiting", inbox, message())))
 }
 
 /// Finds what other users of the machine may read or write, one finding for each directory.

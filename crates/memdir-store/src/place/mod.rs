@@ -219,7 +219,8 @@ fn locate_around(
     removed: &[&str],
 ) -> Result<Place, LocateError> {
     let home = private_home(env)?;
-    let (settings, mut ignored) = UserSettings::load(&home);
+    let (mut settings, mut ignored) = UserSettings::load(&home);
+    settings.review = settings.review.max(shipped.review);
     let claude_dir = env.claude_dir().ok();
     let (claude, more) = claude_dir.as_deref().map(ClaudeSettings::load).unwrap_or_default();
     ignored.extend(more);

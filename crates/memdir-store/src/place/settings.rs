@@ -12,6 +12,8 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::Value;
 
 use memdir_core::memory::Layout;
+use memdir_core::policy::Review;
+use memdir_core::secrets::Allow;
 
 use super::LocateError;
 use super::env::Environment;
@@ -39,6 +41,19 @@ pub struct UserSettings {
     pub layout: Layout,
     /// `off`: no read, no write, empty answers.
     pub off: bool,
+    /// `[secrets]`: what the scanner is told. No file of a repository can say any of it.
+    pub secrets: SecretSettings,
+    /// `review`: whether what agents write is applied, told or asked about.
+    pub review: Review,
+}
+
+/// What the user tells the scanner.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SecretSettings {
+    /// `[[secrets.allow]]`: values the user vouches for.
+    pub allow: Vec<Allow>,
+    /// `secrets.rules`: rule files beyond those in the directory `secrets`, as written.
+    pub rules: Vec<PathBuf>,
 }
 
 /// What we need of one settings file of Claude Code.
@@ -57,6 +72,8 @@ pub struct ClaudeSettings {
 pub struct RepositorySettings {
     /// Memory is off in this repository.
     pub off: bool,
+    /// The least that is wanted for what agents write here.
+    pub review: Review,
     /// What the project is called.
     pub project: Option<String>,
     /// A vault inside the work tree.
@@ -112,8 +129,27 @@ impl UserSettings {
                     }
                     _ => Some("is neither `flat` nor `nested`"),
                 },
+                ("secrets.allow", toml::Value::Array(entries)) => {
+                    settings.secrets.allow = entries.iter().filter_map(allow_entry).collect();
+                    (settings.secrets.allow.len() < entries.len())
+                        .then_some("has an entry without a sha256 `hash` and a `reason`")
+                }
+                ("secrets.rules", toml::Value::Array(paths)) => {
+                    settings.secrets.rules =
+                        paths.iter().filter_map(toml::Value::as_str).map(PathBuf::from).collect();
+                    (settings.secrets.rules.len() < paths.len()).then_some("has a path that is not a text")
+                }
+                ("review", toml::Value::String(word)) => match word.parse() {
+                    Ok(review) => {
+                        settings.review = review;
+                        None
+                    }
+                    Err(_) => Some(NOT_A_REVIEW),
+                },
                 ("off", _) => Some("is neither true nor false"),
+                ("review", _) => Some(NOT_A_REVIEW),
                 ("frontmatter.layout", _) => Some("is not a text"),
+                ("secrets.allow" | "secrets.rules", _) => Some("is not a list"),
                 _ => Some("is unknown"),
             };
             ignored.extend(refused.map(|why| Ignored { file: file.to_owned(), key, why }));
@@ -198,7 +234,12 @@ impl RepositorySettings {
                     None => self.ignore(OUR_FILE, &key, "is not a plain name"),
                 },
                 ("vault", toml::Value::String(path)) => self.take_vault(OUR_FILE, "vault", path, bases),
-                ("off" | "project" | "vault", _) => {
+                // Only ever raised: what the user wants to be asked about stays asked about.
+                ("review", toml::Value::String(word)) => match word.parse() {
+                    Ok(review) => self.review = review,
+                    Err(_) => self.ignore(OUR_FILE, &key, NOT_A_REVIEW),
+                },
+                ("off" | "project" | "vault" | "review", _) => {
                     self.ignore(OUR_FILE, &key, "has a value of the wrong kind")
                 }
                 _ => self.ignore(OUR_FILE, &key, "is not for a repository to decide"),
@@ -255,6 +296,7 @@ impl RepositorySettings {
 }
 
 const MEMORY_DIR: &str = "autoMemoryDirectory";
+const NOT_A_REVIEW: &str = "is none of `off`, `notify`, `ask`";
 const NOT_TOML: &str = "is not valid TOML";
 const NOT_JSON: &str = "is not valid JSON";
 
@@ -331,6 +373,13 @@ fn read_regular(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, &'static str
         ReadError::TooLarge { .. } => "is too large",
         ReadError::Io(_) => "cannot be read",
     })
+}
+
+/// Reads a value that the user vouches for; without a reason it is none.
+fn allow_entry(entry: &toml::Value) -> Option<Allow> {
+    let text = |key| entry.get(key).and_then(toml::Value::as_str);
+    let reason = text("reason").filter(|reason| !reason.trim().is_empty())?.to_owned();
+    Some(Allow { hash: text("hash")?.parse().ok()?, reason })
 }
 
 fn project_name(text: &str) -> Option<String> {

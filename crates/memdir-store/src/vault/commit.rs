@@ -13,11 +13,13 @@ use memdir_core::hash::ContentHash;
 use memdir_core::memory::{INDEX_PAGE, MemoryPath, Provenance};
 
 use super::catalog::{self, Catalog, Doc};
+use super::inbox::Proposal;
 use super::plan::Plan;
 use super::publish::{Areas, PublishError, Step, publish};
 use super::restore::{Copy, PageBase};
 use super::{CommitError, INTENT, MAX_MEMORY, Vault, recover};
 use crate::disk::Dir;
+use crate::gate::Gate;
 use crate::history::{self, Area, Change, ChangeId, History, Record};
 use crate::ledger::{self, Event, EventKind, Ledger};
 use crate::lock::Lock;
@@ -30,6 +32,7 @@ const MAX_ATTEMPTS: usize = 20;
 pub struct Writer<'v> {
     pub(super) vault: &'v Vault,
     pub(super) now: Timestamp,
+    pub(super) gate: &'v Gate,
     pub(super) areas: Areas,
     pub(super) history: History,
     pub(super) catalog: Catalog,
@@ -37,9 +40,20 @@ pub struct Writer<'v> {
     pub(super) touched: BTreeSet<MemoryPath>,
     /// The user vault's writer, for changes that reach both.
     pub(super) user: Option<Box<Writer<'v>>>,
-    ledger: Option<Ledger>,
+    pub(super) ledger: Option<Ledger>,
     index: Dir,
     _lock: Lock,
+}
+
+/// What happens together with a change set, beside its edits.
+#[derive(Debug, Default)]
+pub(super) struct Beside<'a> {
+    /// Copies that come back beside the vault.
+    pub(super) copies: &'a [Copy],
+    /// Proposals that leave the inbox.
+    pub(super) leaving: &'a [Proposal],
+    /// What the index page is rendered from.
+    pub(super) page: PageBase,
 }
 
 /// What a commit did.
@@ -53,6 +67,13 @@ pub struct Committed {
     pub remarks: Vec<String>,
     /// Memories that left the index page to keep it within its limits.
     pub left_page: Vec<MemoryPath>,
+}
+
+impl Committed {
+    /// Says whether nothing was changed because the change waits in the inbox.
+    pub fn waits(&self) -> bool {
+        self.written.iter().any(|written| written.quarantined)
+    }
 }
 
 /// One memory that a commit wrote.
@@ -70,7 +91,7 @@ pub struct Written {
 
 impl<'v> Writer<'v> {
     /// Takes the lock, finishes what a crash left, and takes up what other programs changed.
-    pub(super) fn begin(vault: &'v Vault, now: Timestamp) -> Result<Self, CommitError> {
+    pub(super) fn begin(vault: &'v Vault, now: Timestamp, gate: &'v Gate) -> Result<Self, CommitError> {
         let lock = vault.lock()?;
         let ensure = |path: PathBuf| Dir::ensure(&path).map_err(|source| CommitError::Write { path, source });
         let state = ensure(vault.state_path())?;
@@ -93,15 +114,26 @@ impl<'v> Writer<'v> {
         let ledger = ledger::machine(&home, &areas.state).ok();
         let ledger = ledger.map(|machine| Ledger::new(ledger_dir, areas.state.clone(), machine));
         let touched = BTreeSet::new();
-        let mut writer =
-            Self { vault, now, areas, history, catalog, touched, user: None, ledger, index, _lock: lock };
+        let mut writer = Self {
+            vault,
+            now,
+            gate,
+            areas,
+            history,
+            catalog,
+            touched,
+            user: None,
+            ledger,
+            index,
+            _lock: lock,
+        };
         writer.take_up()?;
         Ok(writer)
     }
 
     /// Lets change sets reach the user vault too.
     pub fn with_user_vault(mut self, user: &'v Vault) -> Result<Self, CommitError> {
-        let writer = Writer::begin(user, self.now)?;
+        let writer = Writer::begin(user, self.now, self.gate)?;
         self.areas.user = Some(user.root.clone());
         self.user = Some(Box::new(writer));
         Ok(self)
@@ -109,20 +141,23 @@ impl<'v> Writer<'v> {
 
     /// Carries out a change set.
     pub fn commit(&mut self, set: &ChangeSet) -> Result<Committed, CommitError> {
-        self.commit_with(set, &[], &PageBase::Current)
+        self.commit_with(set, &Beside::default())
     }
 
-    /// Carries out a change set together with copies beside the vault, and says what the page is rendered from.
+    /// Carries out a change set together with what else happens in the same change.
     pub(super) fn commit_with(
         &mut self,
         set: &ChangeSet,
-        copies: &[Copy],
-        page: &PageBase,
+        beside: &Beside<'_>,
     ) -> Result<Committed, CommitError> {
+        self.refuse_secrets(set)?;
+        let (set, remarks) = &self.with_absolute_dates(set);
         for _ in 0..MAX_ATTEMPTS {
             let mut plan = self.plan(set)?;
-            plan.page = page.clone();
-            self.plan_copies(copies, &mut plan)?;
+            plan.committed.remarks.extend(remarks.iter().cloned());
+            plan.page = beside.page.clone();
+            self.plan_copies(beside.copies, &mut plan)?;
+            self.plan_leaving(beside.leaving, &mut plan)?;
             self.plan_pages(&mut plan)?;
             let change = self.describe(set, &plan)?;
             match self.carry_out(plan, change) {
@@ -144,10 +179,19 @@ impl<'v> Writer<'v> {
         let record = Record { change, versions: plan.versions };
         publish(&self.areas, &plan.steps, &record)?;
         // From here on the change stands, whatever fails: the intent is durable and says all there is to say.
-        self.record_events(&record.change, &plan.events, plan.provenance);
+        let said_by = |hash| match plan.said_by.get(&hash) {
+            Some(known) => Some(*known),
+            None => plan.provenance.map(|who| self.believed(who, hash)),
+        };
+        self.record_events(&record.change, &plan.events, said_by);
+        self.record_noticed_lines(&plan.noticed);
         self.absorb(&record.change, &plan.steps);
         if let Some(user) = self.user.as_deref_mut() {
             user.record_twin(&record, &plan.steps);
+            for (path, hash, said_by) in plan.promoted {
+                let written = (EventKind::Written, path, Some(hash));
+                user.record_events(&record.change, &[written], |_| Some(said_by));
+            }
         }
         let name = history::file_name(&record.change.id);
         if let Err(err) = self.areas.state.rename(INTENT, self.history.dir(), &name) {
@@ -159,12 +203,16 @@ impl<'v> Writer<'v> {
 
     fn describe(&self, set: &ChangeSet, plan: &Plan) -> Result<Change, CommitError> {
         Ok(Change {
-            id: self.next_id()?,
+            id: plan.id.clone().map_or_else(|| self.next_id(), Ok)?,
             at: self.now,
             by: set.by,
             author: set.author,
             session: set.session.clone(),
-            reason: set.reason.clone(),
+            reason: if plan.committed.waits() {
+                format!("proposed: {}", set.reason)
+            } else {
+                set.reason.clone()
+            },
             force: set.force.clone().filter(|_| plan.forced),
             undoes: None,
             ops: plan.ops.clone(),
@@ -238,11 +286,22 @@ impl<'v> Writer<'v> {
         self.absorb(&twin.change, &steps);
     }
 
+    /// A version that comes back by a repair is still said by whoever said it first.
+    fn believed(&self, who: Provenance, hash: ContentHash) -> Provenance {
+        let known = if who == Provenance::Outside { self.provenance_of(hash) } else { None };
+        known.unwrap_or(who)
+    }
+
+    /// Returns who said a version, if we wrote it.
+    pub(super) fn provenance_of(&self, hash: ContentHash) -> Option<Provenance> {
+        self.ledger.as_ref()?.provenance_of(hash).ok().flatten()
+    }
+
     fn record_events(
         &self,
         change: &Change,
         events: &[(EventKind, MemoryPath, Option<ContentHash>)],
-        prov: Option<Provenance>,
+        who: impl Fn(ContentHash) -> Option<Provenance>,
     ) {
         let Some(ledger) = &self.ledger else { return };
         let event = |(ev, path, sha256): &(EventKind, MemoryPath, Option<ContentHash>)| Event {
@@ -252,7 +311,7 @@ impl<'v> Writer<'v> {
             sha256: *sha256,
             sid: change.session.clone(),
             by: Some(change.by),
-            prov: prov.filter(|_| *ev == EventKind::Written),
+            prov: sha256.filter(|_| *ev == EventKind::Written).and_then(&who),
         };
         let events: Vec<Event> = events.iter().map(event).collect();
         // Not waited for and not fatal: the history record says the same.

@@ -10,13 +10,13 @@ use std::io;
 use jiff::{SignedDuration, Timestamp};
 use memdir_core::change::{Author, Surface};
 use memdir_core::hash::ContentHash;
-use memdir_core::memory::{Document, INDEX_PAGE, MemoryPath};
+use memdir_core::memory::{INDEX_PAGE, MemoryPath};
 use serde::{Deserialize, Serialize};
 
 use super::catalog::{self, Catalog};
 use super::commit::Writer;
 use super::plan::Plan;
-use super::{CommitError, MAX_MEMORY, Vault};
+use super::{CommitError, MAX_MEMORY, Vault, envelope};
 use crate::disk::{Dir, ReadError};
 use crate::history::{Area, Change, ChangeId, FileOp, History, OpKind, Record};
 use crate::ledger::{self, EventKind, Ledger};
@@ -191,13 +191,13 @@ impl Writer<'_> {
 
     /// Finds the versions of a memory that wait in the inbox, where files have no name of their own.
     fn waiting(&self, name: &str) -> io::Result<Vec<ContentHash>> {
-        let Some(inbox) = found(self.areas.state.sub("inbox"))? else { return Ok(Vec::new()) };
+        let Some(folder) = found(self.areas.state.sub("inbox"))? else { return Ok(Vec::new()) };
         let mut files = Vec::new();
-        inbox.for_each(|file, _| files.push(file.to_owned()))?;
+        folder.for_each(|file, _| files.push(file.to_owned()))?;
         let mut hashes = Vec::new();
         for file in files {
-            let Some(bytes) = readable(&inbox, &file)? else { continue };
-            if Document::parse(&bytes).text("name") == Some(name) {
+            let Some(bytes) = readable(&folder, &file)? else { continue };
+            if envelope::concerns(&bytes, name) {
                 hashes.push(ContentHash::of(&bytes));
             }
         }

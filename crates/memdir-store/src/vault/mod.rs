@@ -7,7 +7,10 @@
 
 mod catalog;
 mod commit;
+mod envelope;
 mod erase;
+mod foreign;
+mod inbox;
 mod inspect;
 mod listing;
 mod plan;
@@ -17,6 +20,7 @@ mod restore;
 mod snapshot;
 mod take_up;
 mod undo;
+mod unseen;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,12 +30,14 @@ use memdir_core::hash::ContentHash;
 use memdir_core::policy::Refusal;
 
 use crate::disk::{Dir, ReadError};
+use crate::gate::Gate;
 use crate::history::{ChangeId, History};
 use crate::ledger::{self, Ledger};
 use crate::lock::{Lock, LockError};
 
 pub use commit::{Committed, Writer, Written};
 pub use erase::{Erased, SCRATCH};
+pub use inbox::Proposal;
 pub use inspect::Inspection;
 pub use listing::{Skipped, Why};
 pub use restore::Copy;
@@ -165,9 +171,9 @@ impl Vault {
         }
     }
 
-    /// Takes the vault's lock and gets ready to change it.
-    pub fn writer(&self, now: Timestamp) -> Result<Writer<'_>, CommitError> {
-        Writer::begin(self, now)
+    /// Takes the vault's lock and gets ready to change it. What comes in passes the `gate`.
+    pub fn writer<'v>(&'v self, now: Timestamp, gate: &'v Gate) -> Result<Writer<'v>, CommitError> {
+        Writer::begin(self, now, gate)
     }
 
     /// Returns the finished changes; `None` if there never was one.

@@ -12,7 +12,11 @@ use memdir_core::likeness::nearest_duplicate;
 use memdir_core::memory::{Document, INDEX_PAGE, Memory, MemoryPath, Provenance, folded};
 use memdir_core::merge::three_way_memory;
 use memdir_core::page::{self, Load, PageEntry};
-use memdir_core::policy::{Proposal, Verdict, Version, judge};
+use memdir_core::policy::{
+    Proposal, Refusal, Verdict, Version, is_said_now, judge, said, secrets, waits, with_absolute_dates,
+};
+
+use memdir_core::worth::Evidence;
 
 use super::catalog::{self, Doc};
 use super::commit::{Committed, Writer, Written};
@@ -20,7 +24,7 @@ use super::publish::{Step, aside_name};
 use super::restore::PageBase;
 use super::{CommitError, MAX_MEMORY};
 use crate::disk::ReadError;
-use crate::history::{Area, FileOp, OpKind, Versions};
+use crate::history::{Area, ChangeId, FileOp, OpKind, Versions};
 use crate::ledger::EventKind;
 
 /// What is to be done, against the vault as it is now.
@@ -37,6 +41,14 @@ pub(super) struct Plan {
     /// Whether a gate was passed over for a stated reason.
     pub(super) forced: bool,
     pub(super) provenance: Option<Provenance>,
+    /// The id that the change must have, because a file is named after it.
+    pub(super) id: Option<ChangeId>,
+    /// Versions that say what another one said, and who said that.
+    pub(super) said_by: BTreeMap<ContentHash, Provenance>,
+    /// Foreign lines of the index page that the remarks tell of.
+    pub(super) noticed: Vec<ContentHash>,
+    /// What enters the user vault, and who said it.
+    pub(super) promoted: Vec<(MemoryPath, ContentHash, Provenance)>,
     pub(super) committed: Committed,
 }
 
@@ -140,10 +152,13 @@ impl Writer<'_> {
                 Edit::Rename { from, base, to, text } => {
                     self.plan_rename(set, from, base, to, text, &mut plan)?
                 }
-                Edit::Remove { path, base, into } => self.plan_remove(path, base, into, &mut plan)?,
+                Edit::Remove { path, base, into } => self.plan_remove(set, path, base, into, &mut plan)?,
             }
         }
-        Ok(plan)
+        match waits(set.author, set.provenance, self.gate.review) {
+            Some(why) => self.plan_waiting(set, why, plan),
+            None => Ok(plan),
+        }
     }
 
     fn plan_create(
@@ -158,16 +173,10 @@ impl Writer<'_> {
             Some(_) => return Err(self.put_aside(path, text)),
             None => plan.claim_name(set, path, None)?,
         }
-        let area = self.judge(set, path, text, None, plan)?;
-        let written_path = match area {
-            Area::Inbox => format!("{}.md", self.next_id()?),
-            _ => path.to_string(),
-        };
-        let hash = plan.write(area, &written_path, None, text);
-        self.report(plan, area, &written_path, hash, false);
-        if area == Area::Vault {
-            plan.events.push((EventKind::Written, path.clone(), Some(hash)));
-        }
+        self.judge(set, path, text, None, plan)?;
+        let hash = plan.write(Area::Vault, path.as_str(), None, text);
+        self.report(plan, Area::Vault, path.as_str(), hash, false);
+        plan.events.push((EventKind::Written, path.clone(), Some(hash)));
         Ok(())
     }
 
@@ -201,6 +210,7 @@ impl Writer<'_> {
         }
         self.judge(set, path, &text, Some(&live), plan)?;
         let hash = plan.write(Area::Vault, path.as_str(), Some(&live), &text);
+        plan.said_by.extend(self.still_said_by(set, path, &live, &text));
         plan.events.push((EventKind::Written, path.clone(), Some(hash)));
         self.report(plan, Area::Vault, path.as_str(), hash, merged);
         Ok(())
@@ -222,6 +232,7 @@ impl Writer<'_> {
         plan.claim_name(set, to, Some(from))?;
         self.judge(set, to, text, Some(base), plan)?;
         let hash = plan.rename(from.as_str(), base, to.as_str(), text);
+        plan.said_by.extend(self.still_said_by(set, to, base, text));
         plan.events.push((EventKind::Rename, from.clone(), None));
         plan.events.push((EventKind::Written, to.clone(), Some(hash)));
         self.report(plan, Area::Vault, to.as_str(), hash, false);
@@ -230,6 +241,7 @@ impl Writer<'_> {
 
     fn plan_remove(
         &mut self,
+        set: &ChangeSet,
         path: &MemoryPath,
         base: &[u8],
         into: &Exit,
@@ -245,11 +257,18 @@ impl Writer<'_> {
             }
             Exit::UserVault(to, text) => {
                 let user = self.user.as_ref().ok_or_else(|| CommitError::Missing("user vault".to_owned()))?;
-                if user.read(to)?.is_some() {
+                if user.has_name(to.stem()) {
                     return Err(CommitError::Exists(to.stem().to_owned()));
                 }
-                let hash = plan.write(Area::User, to.as_str(), None, text);
-                self.report(plan, Area::User, to.as_str(), hash, false);
+                // It is new there and passes every gate as such; what is only remarked on was said at its first save.
+                let n_remarks = plan.committed.remarks.len();
+                user.judge(set, to, text, None, plan)?;
+                plan.committed.remarks.truncate(n_remarks);
+                let written = plan.write(Area::User, to.as_str(), None, text);
+                self.report(plan, Area::User, to.as_str(), written, false);
+                // It moves house; who said it stays who said it.
+                let said_by = self.provenance_of(hash).unwrap_or(Provenance::Outside);
+                plan.promoted.push((to.clone(), written, said_by));
             }
         }
         plan.delete(Area::Vault, path.as_str(), base);
@@ -308,6 +327,10 @@ impl Writer<'_> {
         };
         let base = if area == Area::Vault { &plan.page } else { &PageBase::Current };
         let page = base.render(current.as_deref(), &entries, &touched);
+        if area == Area::Vault {
+            let existing: BTreeSet<&MemoryPath> = entries.iter().map(|entry| &entry.path).collect();
+            self.notice_lines(&page.bytes, |path| existing.contains(path), plan);
+        }
         if current.as_deref() == Some(&page.bytes) || (current.is_none() && entries.is_empty()) {
             return Ok(());
         }
@@ -323,7 +346,77 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Asks the gates, and says into which area the text may go.
+    /// Says who said the version `text`, where the change touches nothing of what its memory says: a new name, links
+    /// that follow one, a tag. Otherwise a stranger's words would become the user's by the user's tidying.
+    fn still_said_by(
+        &self,
+        set: &ChangeSet,
+        path: &MemoryPath,
+        before: &[u8],
+        text: &[u8],
+    ) -> Option<(ContentHash, Provenance)> {
+        let is_rename = |edit: &Edit| matches!(edit, Edit::Rename { .. });
+        // Only of the user's own renames: in what somebody else proposed, any text may stand beside one.
+        let is_renaming = set.provenance == Provenance::User
+            && set.author == Author::Person
+            && set.edits.iter().any(is_rename);
+        let says = |bytes: &[u8]| {
+            let document = Document::parse(bytes);
+            let memory = Memory::read(path, &document).0;
+            (memory.description, memory.rules, document.body().to_owned())
+        };
+        let is_untouched = is_renaming || says(before) == says(text);
+        let known = || self.provenance_of(ContentHash::of(before)).unwrap_or(Provenance::Outside);
+        is_untouched.then(|| (ContentHash::of(text), known()))
+    }
+
+    /// Says whether a memory has this name, in whatever folder and case.
+    fn has_name(&self, stem: &str) -> bool {
+        let name = folded(stem);
+        self.catalog.docs.keys().any(|path| folded(path.stem()) == name)
+    }
+
+    /// Refuses a change set that holds a secret anywhere, before any of it is kept: in the vault, in the log, or aside.
+    pub(super) fn refuse_secrets(&self, set: &ChangeSet) -> Result<(), CommitError> {
+        let check = |text: &[u8], before: Option<&[u8]>| secrets(&self.gate.scanner, text, before);
+        let notes = [Some(&set.reason), set.force.as_ref(), set.session.as_ref()];
+        let mut refusals: Vec<Refusal> =
+            notes.into_iter().flatten().flat_map(|note| check(note.as_bytes(), None)).collect();
+        for edit in &set.edits {
+            refusals.extend(match edit {
+                Edit::Create { text, .. } => check(text, None),
+                Edit::Replace { base, text, .. } | Edit::Rename { base, text, .. } => check(text, Some(base)),
+                Edit::Remove { base, into: Exit::Archive(text) | Exit::UserVault(_, text), .. } => {
+                    check(text, Some(base))
+                }
+                Edit::Remove { .. } => Vec::new(),
+            });
+        }
+        if refusals.is_empty() { Ok(()) } else { Err(CommitError::Refused(refusals)) }
+    }
+
+    /// Makes the dates absolute that a change set brings in, and tells which.
+    pub(super) fn with_absolute_dates(&self, set: &ChangeSet) -> (ChangeSet, Vec<String>) {
+        let (mut set, mut remarks) = (set.clone(), Vec::new());
+        if !is_said_now(set.author) {
+            return (set, remarks);
+        }
+        let now = self.gate.at(self.now);
+        for edit in &mut set.edits {
+            let (text, base) = match edit {
+                Edit::Create { text, .. } => (text, None),
+                Edit::Replace { base, text, .. } | Edit::Rename { base, text, .. } => (text, Some(base)),
+                Edit::Remove { .. } => continue,
+            };
+            let before = base.map(|base| Document::parse(base));
+            let dated = with_absolute_dates(Document::parse(text), before.as_ref(), &now);
+            remarks.extend(dated.remarks);
+            *text = dated.document.bytes().to_vec();
+        }
+        (set, remarks)
+    }
+
+    /// Asks the gates. A text that must wait has passed them; `plan` sees to it that it waits.
     fn judge(
         &self,
         set: &ChangeSet,
@@ -331,7 +424,7 @@ impl Writer<'_> {
         text: &[u8],
         before: Option<&[u8]>,
         plan: &mut Plan,
-    ) -> Result<Area, CommitError> {
+    ) -> Result<(), CommitError> {
         let document = Document::parse(text);
         let (memory, problems) = Memory::read(path, &document);
         let before = before.map(|bytes| {
@@ -341,8 +434,11 @@ impl Writer<'_> {
         });
         let is_new = before.is_none() && set.author != Author::Import;
         let duplicate = if is_new { self.duplicate_of(&memory, &document)? } else { None };
+        let text = Version { document: &document, memory: &memory, problems: &problems };
+        let said = said(text);
+        let evidence = if is_said_now(set.author) { self.gate.evidence(&said) } else { Evidence::default() };
         let proposal = Proposal {
-            text: Version { document: &document, memory: &memory, problems: &problems },
+            text,
             before: before.as_ref().map(|(document, memory, problems)| Version {
                 document,
                 memory,
@@ -351,19 +447,24 @@ impl Writer<'_> {
             author: set.author,
             provenance: set.provenance,
             force: set.force.as_deref(),
+            review: self.gate.review,
+            scanner: &self.gate.scanner,
+            evidence: &evidence,
             duplicate: duplicate.as_ref().map(|(path, likeness)| (path.stem(), *likeness)),
         };
         match judge(&proposal) {
             Verdict::Accept { remarks, forced } => {
                 plan.forced |= forced;
                 plan.committed.remarks.extend(remarks);
-                Ok(Area::Vault)
+                Ok(())
             }
-            Verdict::Quarantine { reason } => {
-                plan.committed.remarks.push(format!("it waits in the inbox: {reason}"));
-                Ok(Area::Inbox)
+            Verdict::Quarantine { .. } => Ok(()),
+            Verdict::Refuse(refusals) => {
+                if refusals.iter().any(|refusal| refusal.rule == "debugging") {
+                    self.gate.record_refused(&said, self.now);
+                }
+                Err(CommitError::Refused(refusals))
             }
-            Verdict::Refuse(refusals) => Err(CommitError::Refused(refusals)),
         }
     }
 
@@ -410,12 +511,7 @@ impl Writer<'_> {
     }
 
     fn report(&self, plan: &mut Plan, area: Area, path: &str, hash: ContentHash, merged: bool) {
-        let quarantined = area == Area::Inbox;
-        plan.committed.written.push(Written {
-            path: self.areas.display(area, path),
-            hash,
-            merged,
-            quarantined,
-        });
+        let path = self.areas.display(area, path);
+        plan.committed.written.push(Written { path, hash, merged, quarantined: false });
     }
 }

@@ -11,7 +11,7 @@ use memdir_core::hash::ContentHash;
 use memdir_core::memory::{MemoryPath, Provenance};
 use memdir_core::page::{self, Page, PageEntry, PageProblem};
 
-use super::commit::{Committed, Writer};
+use super::commit::{Beside, Committed, Writer};
 use super::plan::Plan;
 use super::{CommitError, MAX_MEMORY};
 use crate::history::Area;
@@ -37,6 +37,8 @@ pub(super) enum PageBase {
     Pruned,
     /// This one, if there is none.
     Given(Vec<u8>),
+    /// The page that is there, without the foreign lines that have these hashes.
+    Without(BTreeSet<ContentHash>),
 }
 
 impl PageBase {
@@ -47,8 +49,14 @@ impl PageBase {
         entries: &[PageEntry],
         touched: &BTreeSet<MemoryPath>,
     ) -> Page {
-        let existing = || entries.iter().map(|entry| entry.path.clone()).collect();
+        let existing =
+            || -> BTreeSet<MemoryPath> { entries.iter().map(|entry| entry.path.clone()).collect() };
         match (self, current) {
+            (Self::Without(hashes), Some(current)) => {
+                let existing = existing();
+                let left = page::without_lines(current, hashes, |path| existing.contains(path));
+                page::render(Some(&left), entries, touched)
+            }
             (Self::Given(page), None) if names_all(page, &existing()) => as_it_is(page),
             (Self::Given(page), None) => page::render(Some(page), entries, &BTreeSet::new()),
             (Self::Pruned, Some(current)) => {
@@ -84,7 +92,7 @@ impl Writer<'_> {
             force: None,
             edits: Vec::new(),
         };
-        self.commit_with(&set, &[], &PageBase::Pruned)
+        self.commit_with(&set, &Beside { page: PageBase::Pruned, ..Beside::default() })
     }
 
     /// Carries out a change set together with `copies`; a vault without an index page begins with `page`.
@@ -95,7 +103,7 @@ impl Writer<'_> {
         page: Option<&[u8]>,
     ) -> Result<Committed, CommitError> {
         let page = page.map_or(PageBase::Current, |page| PageBase::Given(page.to_owned()));
-        self.commit_with(set, copies, &page)
+        self.commit_with(set, &Beside { copies, page, ..Beside::default() })
     }
 
     /// Adds copies beside the vault, as far as they are not there already.

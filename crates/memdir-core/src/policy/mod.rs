@@ -4,23 +4,57 @@
 //! the memory most like it, and answers with a [`Verdict`] that explains itself. A fault that the version before
 //! already had is not held against an edit: a rename must be able to mend a link in a file that never was perfect.
 
+mod dated;
+
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use crate::change::Author;
+use crate::hash::ContentHash;
+use crate::memory::words::words;
 use crate::memory::{Document, MAX_BODY, Memory, MemoryType, Problem, ProblemKind, Provenance, Scope};
+use crate::placement::{self, Place, Surroundings};
+use crate::secrets::{Finding, Scanner};
+use crate::worth::{self, Evidence, NotWorth};
+
+pub use dated::{Dated, with_absolute_dates};
 
 /// Why a gate refuses, in terms that a person or a model can act on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Refusal {
     /// The rule's stable id.
-    pub rule: &'static str,
+    pub rule: Cow<'static, str>,
     /// What was found.
     pub evidence: String,
     /// Where the text belongs instead, or what to do.
     pub destination: String,
+    /// What would make it worth saving.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
     /// Whether a stated reason can pass it over.
     #[serde(skip)]
     pub can_force: bool,
+}
+
+impl From<NotWorth> for Refusal {
+    fn from(NotWorth { rule, evidence, destination, question }: NotWorth) -> Self {
+        Self { rule: Cow::Owned(rule), evidence, destination, question, can_force: true }
+    }
+}
+
+words! {
+    /// Whether the user wants to see what agents write: a setting.
+    #[derive(Default)]
+    Review, "review" {
+        /// It is applied.
+        #[default]
+        Off = "off",
+        /// It is applied, and told.
+        Notify = "notify",
+        /// It waits for the user's word.
+        Ask = "ask",
+    }
 }
 
 /// One version of a memory.
@@ -47,6 +81,12 @@ pub struct Proposal<'a> {
     pub provenance: Provenance,
     /// Why refusals are to be passed over.
     pub force: Option<&'a str>,
+    /// Whether the user wants to be asked first.
+    pub review: Review,
+    /// What counts as a secret.
+    pub scanner: &'a Scanner,
+    /// What the project around the vault shows of what the text mentions.
+    pub evidence: &'a Evidence,
     /// The most similar memory of the same type, where a new file would say the same again.
     pub duplicate: Option<(&'a str, f64)>,
 }
@@ -71,25 +111,37 @@ pub enum Verdict {
 
 /// Judges a proposed text.
 pub fn judge(proposal: &Proposal<'_>) -> Verdict {
-    let found = [too_large(proposal), broken(proposal), shared_user(proposal), duplicate(proposal)];
+    let form = [too_large(proposal.text.document.bytes().len()), broken(proposal), shared_user(proposal)]
+        .into_iter()
+        .flatten();
+    let before = proposal.before.map(|before| before.document.bytes());
+    let secret = secrets(proposal.scanner, proposal.text.document.bytes(), before);
+    let found = form.chain(secret).chain(not_worth(proposal)).chain(duplicate(proposal));
     let can_pass = |refusal: &Refusal| refusal.can_force && proposal.force.is_some();
-    let (passed_over, refusals): (Vec<Refusal>, Vec<Refusal>) =
-        found.into_iter().flatten().partition(can_pass);
+    let (passed_over, refusals): (Vec<Refusal>, Vec<Refusal>) = found.partition(can_pass);
     if !refusals.is_empty() {
         return Verdict::Refuse(refusals);
     }
-    if let Some(reason) = distrusted(proposal) {
+    if let Some(reason) = waits(proposal.author, proposal.provenance, proposal.review) {
         return Verdict::Quarantine { reason };
     }
     Verdict::Accept { remarks: remarks(proposal), forced: !passed_over.is_empty() }
 }
 
-fn too_large(proposal: &Proposal<'_>) -> Option<Refusal> {
-    let n_bytes = proposal.text.document.bytes().len();
+/// Says what speaks against a plain text as a new memory of this type, whatever it will be called.
+pub fn against(text: &str, memory_type: MemoryType, scanner: &Scanner, evidence: &Evidence) -> Vec<Refusal> {
+    let size = too_large(text.len());
+    let secret = secrets(scanner, text.as_bytes(), None);
+    let worth = worth::judge(text, memory_type, evidence).into_iter().map(Refusal::from);
+    size.into_iter().chain(secret).chain(worth).collect()
+}
+
+fn too_large(n_bytes: usize) -> Option<Refusal> {
     (n_bytes > MAX_BODY).then(|| Refusal {
-        rule: "size",
+        rule: "size".into(),
         evidence: format!("{n_bytes} bytes: a memory has at most {MAX_BODY}"),
         destination: "split it, or keep the text in the project's docs and remember where it is".to_owned(),
+        question: None,
         can_force: false,
     })
 }
@@ -120,7 +172,13 @@ fn broken(proposal: &Proposal<'_>) -> Option<Refusal> {
         }
         _ => "mend it and save again".to_owned(),
     };
-    Some(Refusal { rule: "format", evidence: problem.message.clone(), destination, can_force: false })
+    Some(Refusal {
+        rule: "format".into(),
+        evidence: problem.message.clone(),
+        destination,
+        question: None,
+        can_force: false,
+    })
 }
 
 fn shared_user(proposal: &Proposal<'_>) -> Option<Refusal> {
@@ -132,32 +190,92 @@ fn shared_user(proposal: &Proposal<'_>) -> Option<Refusal> {
         return None;
     }
     Some(Refusal {
-        rule: "scope:user",
+        rule: "scope:user".into(),
         evidence: "a memory of type user is always private".to_owned(),
         destination: "use scope private, or type feedback for a rule that the team shares".to_owned(),
+        question: None,
         can_force: false,
     })
+}
+
+/// Refuses the secrets that `text` has and the version before had not. No reason passes them over: what is stored is
+/// recalled, shared and backed up. A value that the user vouches for is no finding.
+pub fn secrets(scanner: &Scanner, text: &[u8], before: Option<&[u8]>) -> Vec<Refusal> {
+    let findings = scanner.scan(text);
+    if findings.is_empty() {
+        return Vec::new();
+    }
+    let before = before.unwrap_or_default();
+    let known: Vec<ContentHash> =
+        scanner.scan(before).iter().map(|finding| finding.value_hash(before)).collect();
+    let is_new = |finding: &Finding| !known.contains(&finding.value_hash(text));
+    let refuse = |finding: Finding| Refusal {
+        rule: format!("secret:{}", finding.rule).into(),
+        evidence: format!("line {}: {}", finding.line, finding.description),
+        destination: "a password manager or the environment; remember where it is, not what it is".to_owned(),
+        question: None,
+        can_force: false,
+    };
+    findings.into_iter().filter(is_new).map(refuse).collect()
+}
+
+/// Refuses what something else shows already, unless the version before was no better. Only what is said now is
+/// weighed: an import, a teammate's file or a consolidation brings texts that were accepted once.
+fn not_worth(proposal: &Proposal<'_>) -> Vec<Refusal> {
+    let Some(memory_type) = proposal.text.memory.memory_type else { return Vec::new() };
+    if !is_said_now(proposal.author) {
+        return Vec::new();
+    }
+    let weigh = |text: &str| worth::judge(text, memory_type, proposal.evidence);
+    let text = said(proposal.text);
+    let refusals = match proposal.before {
+        None => weigh(&text),
+        // An edit answers for what it brings in, not for what it leaves.
+        Some(before) => {
+            let refusals = weigh(&brought(&text, before.document));
+            let is_fault_of_edit = || !weigh(&text).is_empty() && weigh(&said(before)).is_empty();
+            if !refusals.is_empty() && is_fault_of_edit() { refusals } else { Vec::new() }
+        }
+    };
+    refusals.into_iter().map(Refusal::from).collect()
+}
+
+/// Returns what `text` says that the version before does not.
+pub fn brought(text: &str, before: &Document) -> String {
+    dated::new_text(text, before.body())
+}
+
+/// Says whether a change of this author brings in what somebody says now.
+pub fn is_said_now(author: Author) -> bool {
+    matches!(author, Author::Person | Author::Agent | Author::Extraction)
+}
+
+/// Returns what a version says: its body, or its description where that is all there is.
+pub fn said(version: Version<'_>) -> Cow<'_, str> {
+    let body = String::from_utf8_lossy(version.document.body());
+    if body.trim().is_empty() { Cow::Borrowed(&version.memory.description) } else { body }
 }
 
 fn duplicate(proposal: &Proposal<'_>) -> Option<Refusal> {
     let (name, likeness) = proposal.duplicate.filter(|_| proposal.author != Author::Import)?;
     Some(Refusal {
-        rule: "near-duplicate",
+        rule: "near-duplicate".into(),
         evidence: format!("memory `{name}` says nearly the same ({:.0} %)", likeness * 100.0),
         destination: format!("update it: memdir edit {name}"),
+        question: None,
         can_force: true,
     })
 }
 
-/// What a web page or an unknown program said must not speak as the user's memory before the user agreed.
-fn distrusted(proposal: &Proposal<'_>) -> Option<&'static str> {
-    if proposal.before.is_some() || proposal.author == Author::Person {
-        return None;
-    }
-    match proposal.provenance {
-        Provenance::Tool => Some("it comes from a tool's output"),
-        Provenance::Outside => Some("nobody knows who wrote it"),
-        _ => None,
+/// Says why a change must wait for the user's word, whatever it does: a new memory, another text, a new name or a
+/// removal. What a web page or an unknown program said must neither speak as the user's memory nor rewrite it.
+pub fn waits(author: Author, provenance: Provenance, review: Review) -> Option<&'static str> {
+    match (author, provenance) {
+        // A person decides here and now; what an import brings was chosen by one, what is outside has happened.
+        (Author::Person | Author::Import | Author::Outside, _) => None,
+        (_, Provenance::Tool) => Some("it comes from a tool's output"),
+        (_, Provenance::Outside) => Some("nobody knows who wrote it"),
+        _ => (review == Review::Ask).then_some("the settings say to ask first"),
     }
 }
 
@@ -167,7 +285,19 @@ const WORTH_A_REMARK: [ProblemKind; 3] =
 
 fn remarks(proposal: &Proposal<'_>) -> Vec<String> {
     let is_new = |problem: &&Problem| WORTH_A_REMARK.contains(&problem.kind) && !proposal.had(problem.kind);
-    proposal.text.problems.iter().filter(is_new).map(|problem| problem.message.clone()).collect()
+    let problems = proposal.text.problems.iter().filter(is_new).map(|problem| problem.message.clone());
+    problems.chain(misplaced(proposal)).collect()
+}
+
+/// Tells where a new text would be read by those it is for, when a memory of its type is not the place.
+fn misplaced(proposal: &Proposal<'_>) -> Option<String> {
+    let memory_type = proposal.text.memory.memory_type?;
+    if proposal.before.is_some() || !is_said_now(proposal.author) {
+        return None;
+    }
+    let around = Surroundings { has_decisions: proposal.evidence.has_decisions, has_team_vault: false };
+    let verdict = placement::place(&said(proposal.text), Place::Memory(memory_type), &around);
+    (!verdict.ok && verdict.sure).then_some(verdict.reason)
 }
 
 #[cfg(test)]
@@ -196,6 +326,9 @@ mod tests {
             author: Author::Person,
             provenance: Provenance::User,
             force: None,
+            review: Review::Off,
+            scanner: &Scanner::builtin(),
+            evidence: &Evidence::default(),
             duplicate: None,
         };
         change(&mut proposal);
@@ -253,14 +386,34 @@ mod tests {
         check(NOTE, None, insist, expect!["forced []"]);
     }
 
+    /// UX-22.
     #[test]
-    fn what_a_tool_said_waits_for_the_user() {
+    fn what_a_tool_said_waits_for_the_user_also_as_a_new_text_for_a_memory() {
         let by_tool = |proposal: &mut Proposal<'_>| {
             proposal.author = Author::Agent;
             proposal.provenance = Provenance::Tool;
         };
         check(NOTE, None, by_tool, expect!["quarantined: it comes from a tool's output"]);
-        check(NOTE, Some(NOTE), by_tool, expect!["accepted []"]);
+        check(NOTE, Some(NOTE), by_tool, expect!["quarantined: it comes from a tool's output"]);
+    }
+
+    /// UX-15, UX-22.
+    #[test]
+    fn who_has_to_wait_depends_on_who_writes_who_said_it_and_the_setting() {
+        let table = [
+            (Author::Person, Provenance::Tool, Review::Ask, false),
+            (Author::Import, Provenance::Outside, Review::Ask, false),
+            (Author::Agent, Provenance::Tool, Review::Off, true),
+            (Author::Extraction, Provenance::Outside, Review::Off, true),
+            (Author::Agent, Provenance::Agent, Review::Off, false),
+            (Author::Agent, Provenance::User, Review::Notify, false),
+            (Author::Agent, Provenance::User, Review::Ask, true),
+            (Author::Dream, Provenance::Agent, Review::Ask, true),
+        ];
+        for (author, provenance, review, must_wait) in table {
+            let reason = waits(author, provenance, review);
+            assert_eq!(reason.is_some(), must_wait, "{author} {provenance} {review}");
+        }
     }
 
     #[test]
