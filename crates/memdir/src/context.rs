@@ -2,14 +2,21 @@
 //!
 //! Everything the environment says is read here, once, and passed on as values.
 
+use std::cell::OnceCell;
 use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
 
-use jiff::Timestamp;
+use jiff::fmt::temporal::{Pieces, PiecesOffset};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
 use memdir_core::memory::{MemoryPath, MemoryType};
+use memdir_core::text::count;
+use memdir_store::gate::Gate;
 use memdir_store::history::History;
-use memdir_store::place::{self, Environment, Place, Registry};
-use memdir_store::vault::{Loaded, OpenError, Snapshot, Vault};
+use memdir_store::place::{self, Environment, FoundBy, Place, Registry};
+use memdir_store::secrets;
+use memdir_store::surroundings::Surroundings;
+use memdir_store::vault::{Loaded, OpenError, Snapshot, Vault, Writer};
 
 use crate::failure::Failure;
 use crate::ui::Ui;
@@ -24,10 +31,13 @@ const MAX_STDIN: u64 = 1 << 20;
 pub(crate) struct Context {
     /// Now, by the clock or by `MEMDIR_NOW`.
     pub(crate) now: Timestamp,
+    /// Where the user's clock hangs: decides which day it is.
+    pub(crate) zone: TimeZone,
     /// Everything the environment says.
     pub(crate) env: Environment,
     /// Which project, which vault.
     pub(crate) place: Place,
+    gate: OnceCell<Gate>,
 }
 
 /// A vault and a view of it.
@@ -89,16 +99,25 @@ pub(crate) fn environment(vault: Option<PathBuf>, project: Option<PathBuf>) -> E
     Environment { vault_flag: vault, project_flag: project, ..env }
 }
 
-/// Returns the time: the clock's, or what `MEMDIR_NOW` says.
-pub(crate) fn now() -> Result<Timestamp, Failure> {
-    let Some(text) = std::env::var_os("MEMDIR_NOW").filter(|text| !text.is_empty()) else {
-        return Ok(Timestamp::now());
+/// Returns the time where the user is: the clock's, or what `MEMDIR_NOW` says.
+///
+/// A time that is told with its offset tells the zone too, unless `TZ` is set.
+fn clock() -> Result<Zoned, Failure> {
+    let set = |name: &str| std::env::var_os(name).filter(|text| !text.is_empty());
+    let Some(text) = set("MEMDIR_NOW") else {
+        return Ok(Timestamp::now().to_zoned(TimeZone::system()));
     };
     let text = text.to_string_lossy();
-    text.parse().map_err(|_| {
+    let not_a_time = |_| {
         Failure::error(format!("MEMDIR_NOW is not a time: `{text}`"))
             .hint("write it like 2026-03-02T12:00:00Z")
-    })
+    };
+    let now: Timestamp = text.parse().map_err(not_a_time)?;
+    let offset = Pieces::parse(text.as_ref()).map_err(not_a_time)?.offset();
+    Ok(now.to_zoned(match offset {
+        Some(PiecesOffset::Numeric(offset)) if set("TZ").is_none() => TimeZone::fixed(offset.offset()),
+        _ => TimeZone::system(),
+    }))
 }
 
 impl Context {
@@ -107,7 +126,27 @@ impl Context {
         for warning in &place.warnings {
             ui.warn(&warning.to_string());
         }
-        Ok(Self { now: now()?, env, place })
+        let now = clock()?;
+        Ok(Self { now: now.timestamp(), zone: now.time_zone().clone(), env, place, gate: OnceCell::new() })
+    }
+
+    /// Returns what new texts are judged by.
+    pub(crate) fn gate(&self) -> Result<&Gate, Failure> {
+        if let Some(gate) = self.gate.get() {
+            return Ok(gate);
+        }
+        let (home, settings) = (&self.place.home, &self.place.settings);
+        let scanner = secrets::scanner(home, self.env.home.as_deref(), settings)
+            .map_err(|err| Failure::from_chain(&err).hint("nothing is saved before the scanner is whole"))?;
+        let surroundings = Surroundings::around(&self.place, &self.env);
+        let gate = Gate::new(self.zone.clone(), Some(surroundings), scanner, settings.review);
+        Ok(self.gate.get_or_init(|| gate))
+    }
+
+    /// Returns the same clock and environment at another place.
+    pub(crate) fn at(&self, place: Place) -> Self {
+        let (zone, env) = (self.zone.clone(), self.env.clone());
+        Self { now: self.now, zone, env, place, gate: OnceCell::new() }
     }
 
     /// Opens the vaults that there are, the project's first. With an explicit vault, only that one.
@@ -187,7 +226,35 @@ impl Context {
         for warning in place.warnings.iter().filter(|warning| !self.place.warnings.contains(warning)) {
             ui.warn(&warning.to_string());
         }
-        Ok(Vault::create(&place.home, place.project.id.as_str(), &place.vault)?)
+        let vault = Vault::create(&place.home, place.project.id.as_str(), &place.vault)?;
+        // What a repository ships is nobody's own, however new the project is to us.
+        if !self.place.is_registered() && place.found_by != FoundBy::RepositorySetting {
+            self.adopt_page(&vault, ui);
+        }
+        Ok(vault)
+    }
+
+    /// Takes the text that stands in the index page of a new project for the user's own, and says so. If that fails
+    /// it waits for the user's word like any other.
+    fn adopt_page(&self, vault: &Vault, ui: &Ui) {
+        if vault.foreign_lines().is_ok_and(|lines| lines.is_empty()) {
+            return;
+        }
+        match self.writer(vault).and_then(|mut writer| Ok(writer.adopt_page()?)) {
+            Ok(n_lines) => ui.say(&format!(
+                "MEMORY.md has {} of your own, which count as said by you; what others add from now on waits for `memdir review`",
+                count(n_lines, "line", "lines")
+            )),
+            Err(failure) => ui.warn(&format!(
+                "the text in MEMORY.md waits for `memdir review`: {}",
+                failure.message
+            )),
+        }
+    }
+
+    /// Begins to write into a vault, under the user's settings.
+    pub(crate) fn writer<'v>(&'v self, vault: &'v Vault) -> Result<Writer<'v>, Failure> {
+        Ok(vault.writer(self.now, self.gate()?)?)
     }
 
     /// Opens the user vault, making it where it is missing.
@@ -229,6 +296,11 @@ impl Context {
 /// Says that a vault's history could not be read.
 pub(crate) fn unreadable_history(vault: &Vault, err: &dyn std::fmt::Display) -> Failure {
     Failure::error(format!("could not read the history in {}: {err}", vault.state_path().display()))
+}
+
+/// Says that what belongs to a vault could not be read.
+pub(crate) fn unreadable_state(vault: &Vault, err: &dyn std::fmt::Display) -> Failure {
+    Failure::error(format!("could not read what belongs to {}: {err}", vault.path().display()))
 }
 
 fn existing(vault: Result<Vault, OpenError>) -> Result<Option<Vault>, Failure> {

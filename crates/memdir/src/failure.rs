@@ -84,7 +84,10 @@ impl From<CommitError> for Failure {
                 let force = refusals.iter().all(|refusal| refusal.can_force);
                 let force =
                     force.then(|| "`--force REASON` saves it all the same and keeps the reason".to_owned());
-                let hints = hints.chain(force).collect();
+                let is_secret = refusals.iter().any(|refusal| refusal.rule.starts_with("secret:"));
+                let redact = is_secret.then(|| "`--redact` saves the rest of it".to_owned());
+                let questions = refusals.iter().filter_map(|refusal| refusal.question.clone());
+                let hints = hints.chain(questions).chain(force).chain(redact).collect();
                 Self { code: 1, hints, json: Some(Box::new(json!({ "refused": refusals }))), ..failure }
             }
             CommitError::Exists(name) => failure.hint(format!("`memdir edit {name}` changes it")),

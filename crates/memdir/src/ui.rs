@@ -160,6 +160,12 @@ impl Ui {
         self.put("\n");
     }
 
+    /// Prints one row of many, each a JSON document on a line of its own.
+    pub(crate) fn json_row(&mut self, value: &serde_json::Value) {
+        self.put(&escape_json(&value.to_string()));
+        self.put("\n");
+    }
+
     /// Prints a table that fits the terminal; into a pipe nothing is cut.
     pub(crate) fn table(&mut self, columns: &[Column], rows: &[Vec<String>]) {
         let rows: Vec<Vec<String>> =

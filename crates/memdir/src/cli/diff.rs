@@ -23,6 +23,12 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
         ui.json(&json!({ "change": record.change.id, "diff": text }));
         return Ok(Outcome::Done);
     }
+    print(&text, ui);
+    Ok(Outcome::Done)
+}
+
+/// Prints a unified diff, with what comes and what goes set off.
+pub(super) fn print(text: &str, ui: &mut Ui) {
     for line in text.lines() {
         let tone = match line.as_bytes().first() {
             Some(b'+') => Tone::Good,
@@ -32,7 +38,6 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
         };
         ui.toned(tone, line);
     }
-    Ok(Outcome::Done)
 }
 
 fn find(text: &str, context: &Context) -> Result<Record, Failure> {

@@ -36,10 +36,8 @@ struct Row {
 pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
     let found = look(context, ui)?;
     let rows = if args.fix && found.iter().any(|finding| finding.remedy.is_some()) {
-        let place = place::locate(&context.env)?;
-        let mended = Context { now: context.now, env: context.env.clone(), place };
-        fix(&found, &mended, ui)?;
-        compare(found, look(&Context { place: place::locate(&context.env)?, ..mended }, ui)?)
+        fix(&found, &context.at(place::locate(&context.env)?), ui)?;
+        compare(found, look(&context.at(place::locate(&context.env)?), ui)?)
     } else {
         found.into_iter().map(|finding| Row { finding, fixed: false }).collect()
     };
@@ -77,7 +75,7 @@ fn look(context: &Context, ui: &Ui) -> Result<Vec<Finding>, Failure> {
     let mut findings = examine_place(&context.place, &context.env);
     let mut progress = ui.progress();
     for vault in [context.open_project()?, context.open_user()?].into_iter().flatten() {
-        let examined = examine(&vault, |done, total| progress.at(done, total));
+        let examined = examine(&vault, &context.gate()?.scanner, |done, total| progress.at(done, total));
         findings.extend(examined.map_err(|err| {
             Failure::error(format!("could not read the vault {}: {err}", vault.path().display()))
         })?);
@@ -126,7 +124,7 @@ fn mend(found: &[Finding], vault: &Vault, context: &Context, ui: &Ui) -> Result<
     if !has(Remedy::RefreshPage) && !has(Remedy::Settle) && !has(Remedy::MakeVault) {
         return Ok(());
     }
-    let mut writer = vault.writer(context.now)?;
+    let mut writer = vault.writer(context.now, context.gate()?)?;
     if has(Remedy::RefreshPage) {
         super::writing::announce(&writer.refresh_page()?, ui);
     }

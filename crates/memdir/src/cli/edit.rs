@@ -71,7 +71,7 @@ pub(crate) fn run(mut args: Args, context: &Context, ui: &mut Ui) -> Result<Outc
     let (text, scratch) = if args.has_changes() {
         (by_flags(&args, &loaded, context, ui)?, None)
     } else if let Some(editor) = editor() {
-        let scratch = Scratch::new(&vault, &loaded)?;
+        let scratch = Scratch::new(&vault, loaded.path.stem(), loaded.document.bytes())?;
         (scratch.edit(&editor)?, Some(scratch))
     } else {
         args.body = text_or_stdin(None)?;
@@ -153,22 +153,24 @@ fn append(document: &Document, line: &str) -> Result<Document, Failure> {
     document.with_body(&body).map_err(|err| writing::cannot_edit(&err))
 }
 
-fn editor() -> Option<String> {
+/// Returns the editor that the user chose.
+pub(super) fn editor() -> Option<String> {
     let set = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
     set("VISUAL").or_else(|| set("EDITOR"))
 }
 
 /// A private copy that an editor works on. It stays on disk when the edit fails, so that no word is lost.
-struct Scratch {
+pub(super) struct Scratch {
     dir: Dir,
     name: String,
 }
 
 impl Scratch {
-    fn new(vault: &Vault, loaded: &Loaded) -> Result<Self, Failure> {
+    /// Makes a copy of `text`, named after the memory it is of.
+    pub(super) fn new(vault: &Vault, stem: &str, text: &[u8]) -> Result<Self, Failure> {
         let dir = Dir::ensure(&vault.state_path().join(SCRATCH))?;
-        let name = format!("{}.{}.md", loaded.path.stem(), memdir_store::disk::random_hex()?);
-        dir.replace(&name, loaded.document.bytes())?;
+        let name = format!("{stem}.{}.md", memdir_store::disk::random_hex()?);
+        dir.replace(&name, text)?;
         Ok(Self { dir, name })
     }
 
@@ -177,7 +179,7 @@ impl Scratch {
     }
 
     /// Runs the editor, which is a command line of the user's shell, and returns what it left.
-    fn edit(&self, editor: &str) -> Result<Vec<u8>, Failure> {
+    pub(super) fn edit(&self, editor: &str) -> Result<Vec<u8>, Failure> {
         let status = Command::new("sh")
             .arg("-c")
             .arg(format!("{editor} \"$1\""))
@@ -197,7 +199,8 @@ impl Scratch {
         text.ok_or_else(|| Failure::error("the editor removed the file").hint("nothing was changed"))
     }
 
-    fn discard(self) {
+    /// Removes the copy.
+    pub(super) fn discard(self) {
         let _ = self.dir.remove(&self.name);
     }
 }

@@ -124,7 +124,7 @@ fn forget(
     context: &Context,
     ui: &mut Ui,
 ) -> Result<Outcome, Failure> {
-    let mut names = Vec::new();
+    let (mut names, mut waiting) = (Vec::new(), Vec::new());
     let mut changes = Vec::new();
     for (index, shelf) in shelves.iter().enumerate() {
         let edits: Vec<Edit> =
@@ -132,13 +132,19 @@ fn forget(
         if edits.is_empty() {
             continue;
         }
-        names.extend(edits.iter().map(|edit| edit.path().stem().to_owned()));
+        let gone: Vec<String> = edits.iter().map(|edit| edit.path().stem().to_owned()).collect();
         let set = args.why.change_set("forget", edits)?;
-        changes.extend(writing::commit(&shelf.vault, &set, context, ui)?.change);
+        let committed = writing::commit(&shelf.vault, &set, context, ui)?;
+        if committed.waits() {
+            waiting.extend(gone)
+        } else {
+            names.extend(gone)
+        }
+        changes.extend(committed.change);
     }
     if ui.is_json() {
-        ui.json(&json!({ "forgotten": names, "changes": changes }));
-    } else {
+        ui.json(&json!({ "forgotten": names, "waiting": waiting, "changes": changes }));
+    } else if !names.is_empty() {
         ui.line(&format!("forgotten: {}", names.join(", ")));
         ui.say("`memdir undo` brings it back for 30 days");
     }
@@ -154,10 +160,10 @@ fn erase(targets: &[Target], shelves: &[Shelf], context: &Context, ui: &mut Ui) 
     let mut erased = Erased::default();
     for target in targets {
         let vault: &Vault = &shelves[target.shelf].vault;
-        let removed = vault.writer(context.now)?.erase(&target.path)?;
+        let removed = vault.writer(context.now, context.gate()?)?.erase(&target.path)?;
         // A memory that was promoted left its text in the history of another vault.
         for shelf in context.all_shelves()?.iter().filter(|shelf| shelf.vault.path() != vault.path()) {
-            erased.add(&shelf.vault.writer(context.now)?.erase_versions(&removed.hashes)?);
+            erased.add(&shelf.vault.writer(context.now, context.gate()?)?.erase_versions(&removed.hashes)?);
         }
         erased.add(&removed);
     }

@@ -153,11 +153,11 @@ fn bring_in(
     report: &mut Report,
 ) -> Result<(), Failure> {
     let mut writer = match vault.filter(|_| !dry_run) {
-        Some(vault) => Some(vault.writer(context.now)?),
+        Some(vault) => Some(vault.writer(context.now, context.gate()?)?),
         None => None,
     };
     let standing = vault.map(standing).transpose()?.unwrap_or_default();
-    let (planned, edits) = plan_import(batch.files, &standing);
+    let (planned, edits) = plan_import(batch.files, &standing, &context.gate()?.scanner);
     report.n_copies += batch.copies.len();
     report.planned.extend(planned);
     let Some(writer) = &mut writer else { return Ok(()) };

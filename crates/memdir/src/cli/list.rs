@@ -1,6 +1,6 @@
 //! `memdir list`: what there is.
 
-use memdir_core::memory::{Memory, MemoryType};
+use memdir_core::memory::{Memory, MemoryType, Tier};
 use memdir_core::strength::strength;
 use memdir_core::text::{age, age_days};
 use memdir_store::vault::Entry;
@@ -61,10 +61,11 @@ fn row(shelf: &Shelf, entry: &Entry, context: &Context) -> Vec<String> {
     let memory = &entry.memory;
     let home = if shelf.is_user() { "~/" } else { "" };
     let kind = memory.memory_type.map_or("?", MemoryType::as_str);
+    let tier = if memory.tier == Tier::Supplementary { ", supplementary" } else { "" };
     let description = if memory.description.is_empty() { "(no description)" } else { &memory.description };
     vec![
         format!("{home}{}", entry.path.stem()),
-        kind.to_owned(),
+        format!("{kind}{tier}"),
         description.to_owned(),
         age(entry.modified(), context.now),
     ]

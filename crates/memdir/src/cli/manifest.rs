@@ -1,16 +1,24 @@
 //! `memdir manifest`: one line a memory, for programs that choose among them.
 
 use memdir_core::memory::MemoryType;
+use serde_json::json;
 
-use crate::context::Context;
+use crate::context::{Context, USER, unreadable_state};
 use crate::failure::{Failure, Outcome};
 use crate::ui::Ui;
 
 /// Print one line per memory: type, file, time, description
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// Print what a session gets of the index pages instead, the user's first
+    #[arg(long)]
+    page: bool,
+}
 
-pub(crate) fn run(_args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
+pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
+    if args.page {
+        return pages(context, ui);
+    }
     let mut lines = Vec::new();
     for shelf in context.shelves()? {
         for entry in &shelf.snapshot.memories {
@@ -26,4 +34,23 @@ pub(crate) fn run(_args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcom
         lines.iter().for_each(|line| ui.line(line));
     }
     Ok(if lines.is_empty() && !ui.is_json() { Outcome::Nothing } else { Outcome::Done })
+}
+
+/// Prints the index pages without what nobody vouched for.
+fn pages(context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
+    let mut pages = Vec::new();
+    for vault in context.vaults()?.iter().rev() {
+        let text = vault.injectable_page().map_err(|err| unreadable_state(vault, &err))?;
+        if !text.is_empty() {
+            let name = if vault.id() == USER { "user" } else { "project" };
+            pages.push(json!({ "vault": name, "text": text }));
+            if !ui.is_json() {
+                ui.block(&text);
+            }
+        }
+    }
+    if ui.is_json() {
+        ui.json(&pages);
+    }
+    Ok(if pages.is_empty() { Outcome::Nothing } else { Outcome::Done })
 }

@@ -14,14 +14,20 @@ mod list;
 mod log;
 mod manifest;
 mod new;
+mod placing;
 mod projects;
 mod promote;
+mod remember;
 mod rename;
+mod review;
+mod rows;
 mod save;
 mod search;
+mod secrets;
 mod show;
 mod supersede;
 mod undo;
+mod why_not;
 mod writing;
 
 use std::path::PathBuf;
@@ -74,6 +80,7 @@ pub(crate) struct Global {
 enum Command {
     Init(init::Args),
     Save(save::Args),
+    Remember(remember::Args),
     New(new::Args),
     Show(show::Args),
     List(list::Args),
@@ -89,6 +96,11 @@ enum Command {
     Undo(undo::Args),
     Links(links::Args),
     Manifest(manifest::Args),
+    #[command(name = "why-not")]
+    WhyNot(why_not::Args),
+    Place(placing::Args),
+    Secrets(secrets::Args),
+    Review(review::Args),
     Doctor(doctor::Args),
     Projects(projects::Args),
     Import(import::Args),
@@ -115,7 +127,9 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
     if let Command::Completions(args) = &cli.command {
         return completions::run(args, ui);
     }
-    if context::is_off() {
+    // Who looks for secrets must not take silence for an answer.
+    let looks_for_secrets = matches!(cli.command, Command::Secrets(_));
+    if context::is_off() && !looks_for_secrets {
         return answer_nothing(&cli.command, ui);
     }
     let Global { vault, project, .. } = cli.global;
@@ -128,12 +142,13 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
         (place, _) => place?,
     };
     let context = Context::new(env, place, ui)?;
-    if context.place.off {
+    if context.place.off && !looks_for_secrets {
         return answer_nothing(&cli.command, ui);
     }
     match cli.command {
         Command::Init(args) => init::run(&args, &context, ui),
         Command::Save(args) => save::run(args, &context, ui),
+        Command::Remember(args) => remember::run(&args, &context, ui),
         Command::New(args) => new::run(args, &context, ui),
         Command::Show(args) => show::run(&args, &context, ui),
         Command::List(args) => list::run(&args, &context, ui),
@@ -149,6 +164,10 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
         Command::Undo(args) => undo::run(&args, &context, ui),
         Command::Links(args) => links::run(&args, &context, ui),
         Command::Manifest(args) => manifest::run(&args, &context, ui),
+        Command::WhyNot(args) => why_not::run(&args, &context, ui),
+        Command::Place(args) => placing::run(&args, &context, ui),
+        Command::Secrets(args) => secrets::run(&args, &context, ui),
+        Command::Review(args) => review::run(&args, &context, ui),
         Command::Doctor(args) => doctor::run(&args, &context, ui),
         Command::Projects(args) => projects::run(&args, &context, ui),
         Command::Import(args) => import::run(&args, &context, ui),
@@ -161,7 +180,9 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
 fn answer_nothing(command: &Command, ui: &mut Ui) -> Result<Outcome, Failure> {
     if ui.is_json() {
         match command {
-            Command::List(_) | Command::Log(_) | Command::Projects(_) => ui.json(&serde_json::json!([])),
+            Command::List(_) | Command::Log(_) | Command::Projects(_) | Command::Review(_) => {
+                ui.json(&serde_json::json!([]))
+            }
             Command::Search(_) => ui.json(&serde_json::json!({ "hits": [], "abstained": true })),
             _ => ui.json(&serde_json::json!({})),
         }

@@ -16,6 +16,9 @@ pub(crate) struct Args {
     /// Where to: the user vault
     #[arg(long, value_name = "VAULT", default_value = "user", value_parser = ["user"])]
     to: String,
+    /// Although a gate refuses; the reason is kept in the log
+    #[arg(long, value_name = "REASON", allow_hyphen_values = true)]
+    force: Option<String>,
     #[command(flatten)]
     why: Why,
 }
@@ -33,8 +36,9 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
     let document = loaded.document.set("origin_project", &origin).unwrap_or_else(|_| loaded.document.clone());
     let into = Exit::UserVault(loaded.path.clone(), document.bytes().to_vec());
     let edit = Edit::Remove { path: loaded.path.clone(), base: loaded.document.bytes().to_vec(), into };
-    let set = args.why.change_set("promote", vec![edit])?;
-    let committed = vault.writer(context.now)?.with_user_vault(&user)?.commit(&set)?;
+    let mut set = args.why.change_set("promote", vec![edit])?;
+    set.force.clone_from(&args.force);
+    let committed = context.writer(&vault)?.with_user_vault(&user)?.commit(&set)?;
     writing::announce(&committed, ui);
     writing::print_written(loaded.path.stem(), &committed, ui);
     Ok(Outcome::Done)

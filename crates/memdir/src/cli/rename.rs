@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
     let n_links = edits.len() - 1;
     let change_set = args.why.change_set("rename", edits)?;
     let committed = writing::commit(&shelf.vault, &change_set, context, ui)?;
-    if n_links > 0 {
+    if n_links > 0 && !committed.waits() {
         ui.say(&format!("links mended in {n_links} other memories"));
     }
     writing::print_written(new.as_str(), &committed, ui);

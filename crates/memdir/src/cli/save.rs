@@ -2,8 +2,10 @@
 
 use jiff::civil::Date;
 use memdir_core::change::Edit;
+use memdir_core::dates;
 use memdir_core::hash::ContentHash;
 use memdir_core::memory::{Document, Draft, Frontmatter, MemoryName, MemoryPath, MemoryType, Scope, Value};
+use memdir_store::gate::Gate;
 use memdir_store::vault::Loaded;
 
 use super::writing::{self, Why, as_body, one_line, set};
@@ -43,6 +45,9 @@ pub(crate) struct Args {
     /// Keep it at the top of MEMORY.md
     #[arg(long)]
     pin: bool,
+    /// Leave secrets out instead of refusing: `[REDACTED:kind]` stands in their place
+    #[arg(long)]
+    redact: bool,
     /// Save it although a gate refuses; the reason is kept in the log
     #[arg(long, value_name = "REASON", allow_hyphen_values = true)]
     force: Option<String>,
@@ -62,8 +67,18 @@ struct Checked {
     body: Option<String>,
 }
 
+impl Checked {
+    fn redact(&mut self, gate: &Gate) {
+        self.description = gate.redacted(&self.description).0;
+        self.body = self.body.take().map(|body| gate.redacted(&body).0);
+    }
+}
+
 pub(crate) fn run(args: Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
-    let checked = check(&args, ui)?;
+    let mut checked = check(&args, ui)?;
+    if args.redact {
+        checked.redact(context.gate()?);
+    }
     let found = context.find_exact(&args.name)?;
     check_base(args.base.as_deref(), found.as_ref().map(|found| &found.loaded), &args.name)?;
     let (vault, edit, name) = match found {
@@ -151,7 +166,10 @@ fn update(args: &Args, checked: &Checked, loaded: &Loaded, context: &Context) ->
         }
     }
     if let Some(body) = &checked.body {
-        document = replace_body(&document, body)?;
+        // Said again on the same day, "tomorrow" is what was saved: nothing changes.
+        let settled = dates::settle(body, &context.now.to_zoned(context.zone.clone())).text;
+        let is_same = replace_body(&document, &settled)?.bytes() == document.bytes();
+        document = if is_same { document } else { replace_body(&document, body)? };
     }
     if document.bytes() != base {
         document = writing::touch(document, context, args.why.session.as_deref())?;

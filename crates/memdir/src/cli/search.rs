@@ -1,5 +1,6 @@
 //! `memdir search`: finds memories by words.
 
+use memdir_core::memory::{Memory, Tier};
 use memdir_core::search::{Query, Text};
 use memdir_core::text::{age, age_days};
 use memdir_store::vault::Loaded;
@@ -35,6 +36,8 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
     let shelves = if args.all { context.all_shelves()? } else { context.shelves()? };
     let query = Query::new(&args.words.join(" "));
     let mut hits = hits(&shelves, &query);
+    // Such a file belongs into the inbox; where one stands in a vault all the same, it is found on request only.
+    hits.retain(|hit| args.all || !hit.loaded.memory.quarantined);
     if args.all {
         hits.extend(archived(&shelves, &query));
         sort(&mut hits);
@@ -48,6 +51,7 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
                 "layer": "memory",
                 "score": hit.score,
                 "type": hit.loaded.memory.memory_type,
+                "tier": hit.loaded.memory.tier,
                 "description": hit.loaded.memory.description,
                 "snippet": hit.snippet,
                 "age_days": age_days(hit.loaded.modified(), context.now),
@@ -66,7 +70,7 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
     let row = |hit: &Hit| {
         vec![
             hit.loaded.path.stem().to_owned(),
-            hit.loaded.memory.description.clone(),
+            labelled(&hit.loaded.memory),
             age(hit.loaded.modified(), context.now),
         ]
     };
@@ -109,6 +113,16 @@ fn hit(shelf: usize, loaded: Loaded, query: &Query) -> Option<Hit> {
     Some(Hit { shelf, score, snippet: query.snippet(&body), loaded })
 }
 
+/// Sorts the best to the front; at equal score what was confirmed stands before what is supplementary.
 fn sort(hits: &mut [Hit]) {
-    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.loaded.path.cmp(&b.loaded.path)));
+    let key = |hit: &Hit| (hit.loaded.memory.tier, hit.loaded.path.clone());
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| key(a).cmp(&key(b))));
+}
+
+/// Returns the description, and the tier where it is not the usual one.
+fn labelled(memory: &Memory) -> String {
+    match memory.tier {
+        Tier::Confirmed => memory.description.clone(),
+        Tier::Supplementary => format!("(supplementary) {}", memory.description),
+    }
 }

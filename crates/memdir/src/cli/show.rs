@@ -49,6 +49,7 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
             "expires": memory.expires,
             "status": memory.status,
             "supersedes": memory.supersedes,
+            "rules": rules(&vault, &loaded, said_by),
             "body": String::from_utf8_lossy(loaded.document.body()),
             "problems": loaded.problems.iter().map(|problem| json!({
                 "rule": problem.kind.as_str(), "line": problem.line, "message": problem.message,
@@ -76,6 +77,13 @@ fn headline(loaded: &Loaded, said_by: Provenance, context: &Context) -> String {
     let expired = memory.expires.map(|day| format!(", expires {day}")).unwrap_or_default();
     let saved = age(loaded.modified(), context.now);
     format!("[{kind}] {} — saved {saved}, said by {said_by}, {verified}{expired}", loaded.path)
+}
+
+/// Returns the rules as far as they count for who said them.
+fn rules(vault: &Vault, loaded: &Loaded, said_by: Provenance) -> Vec<String> {
+    let accepted = vault.ledger().and_then(|ledger| ledger.is_accepted(loaded.hash).ok());
+    let rules = loaded.memory.rules.iter().cloned();
+    rules.map(|rule| rule.said_by(said_by, accepted == Some(true)).to_string()).collect()
 }
 
 /// Returns who said it: what the file says counts only for a version that we wrote.

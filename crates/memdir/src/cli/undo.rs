@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
     let (vault, change) = choose(args.change.as_deref(), context)?;
     let reaches_user = change.ops.iter().any(|op| op.area == Area::User);
     let user = if reaches_user { Some(context.create_user()?) } else { None };
-    let mut writer = vault.writer(context.now)?;
+    let mut writer = vault.writer(context.now, context.gate()?)?;
     if let Some(user) = &user {
         writer = writer.with_user_vault(user)?;
     }

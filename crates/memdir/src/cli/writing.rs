@@ -51,7 +51,8 @@ pub(crate) fn commit(
     context: &Context,
     ui: &Ui,
 ) -> Result<Committed, Failure> {
-    let mut writer = vault.writer(context.now)?;
+    context.gate()?.look_ahead(set);
+    let mut writer = context.writer(vault)?;
     let committed = writer.commit(set)?;
     // Old history is dropped in passing; if that fails there is another day.
     let _ = writer.prune();
