@@ -146,7 +146,25 @@ class Erase(Scenario):
         return [f"erased text is left in {', '.join(left)}"] if left else []
 
 
-ALL = [SaveNew, SaveFirst, SaveOver, Rename, Forget, Undo, Import, Erase]
+class Accept(Scenario):
+    """What waits in the inbox is let in: it is in the vault or still waits, never both and never neither."""
+
+    name = "accept"
+    old_words = {"whimbrel": None, "kittiwake": "reference-target"}
+    new_words = {"whimbrel": "reference-fresh", "kittiwake": "reference-target"}
+
+    def prepare(self, sandbox):
+        super().prepare(sandbox)
+        sandbox.must(*SaveNew.command, "--provenance", "tool", stdin=SaveNew.stdin)
+        waiting = next(sandbox.state.glob("projects/*/inbox/*.md"))
+        self.command = ("review", "accept", waiting.stem)
+
+    def aftermath(self, sandbox, is_new):
+        waiting = [path.name for path in sandbox.state.glob("projects/*/inbox/*.md")]
+        return [] if len(waiting) == (0 if is_new else 1) else [f"in the inbox: {waiting}"]
+
+
+ALL = [SaveNew, SaveFirst, SaveOver, Rename, Forget, Undo, Import, Erase, Accept]
 
 
 def judge(sandbox, scenario, old, new, acked):

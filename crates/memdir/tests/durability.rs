@@ -23,7 +23,7 @@ const MOST_OTHER_SYNCS_OF_AN_IMPORT: usize = 6;
 #[test]
 fn a_new_memory_is_durable_before_it_is_acknowledged() {
     let sandbox = sandbox();
-    sandbox.save("reference-first", "so that the state directory exists\n");
+    sandbox.save("reference-first", "The sea is salty.\n");
     let (output, trace) = save(&sandbox, "reference-order").traced(FILE_CALLS);
     assert!(output.is_ok(), "{output}");
     assert_durable_order(&sandbox, &trace, "reference-order.md");
@@ -41,7 +41,7 @@ fn a_changed_memory_is_durable_before_it_is_acknowledged() {
 #[test]
 fn a_save_syncs_no_more_often_than_the_promise_needs() {
     let sandbox = sandbox();
-    sandbox.save("reference-first", "so that the state directory exists\n");
+    sandbox.save("reference-first", "The sea is salty.\n");
     for kind in ["new", "over"] {
         let invocation = save(&sandbox, "reference-counted").stdin(format!("This is the {kind} version.\n"));
         let (output, trace) = invocation.traced("fsync,fdatasync");
@@ -54,7 +54,7 @@ fn a_save_syncs_no_more_often_than_the_promise_needs() {
 #[test]
 fn an_import_of_a_thousand_takes_one_lock_and_syncs_the_vault_once() {
     let sandbox = sandbox();
-    sandbox.save("reference-first", "so that the state directory exists\n");
+    sandbox.save("reference-first", "The sea is salty.\n");
     let source = sandbox.root().join("source");
     write_memories(&source, 1_000);
     let import = sandbox.memdir(&["import", "claude-code", source.to_str().unwrap()]);
@@ -74,7 +74,7 @@ fn an_import_of_a_thousand_takes_one_lock_and_syncs_the_vault_once() {
 #[test]
 fn a_failed_sync_is_never_repeated_on_the_same_file() {
     let sandbox = sandbox();
-    sandbox.save("reference-first", "so that the state directory exists\n");
+    sandbox.save("reference-first", "The sea is salty.\n");
     let n_syncs = save(&sandbox, "reference-unharmed").traced("fsync").1.count(&["fsync"]);
     assert!(n_syncs >= 2, "{n_syncs} syncs");
     let each = (1..=n_syncs).map(|n| format!("inject=fsync:error=EIO:when={n}"));
@@ -93,7 +93,7 @@ fn a_failed_sync_is_never_repeated_on_the_same_file() {
 #[test]
 fn what_cannot_be_synced_is_not_acknowledged() {
     let sandbox = sandbox();
-    sandbox.save("reference-first", "so that the state directory exists\n");
+    sandbox.save("reference-first", "The sea is salty.\n");
     // Once is forgiven, with a new file; the second failure is told, even if every later sync would work.
     for inject in ["inject=fsync:error=EIO:when=1..2", "inject=fsync:error=EIO"] {
         let (output, _) = save(&sandbox, "reference-failing").traced_with("fsync", &["-e", inject]);

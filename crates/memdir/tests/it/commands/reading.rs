@@ -48,7 +48,7 @@ fn show_begins_with_the_age() {
 
         Integration tests must run against a real database, never mocks.
 
-        **Why:** last quarter mocked tests passed while the production migration failed.
+        **Why:** 2026-Q1 (2026-01-01 to 2026-03-31) mocked tests passed while the production migration failed.
 
         **How to apply:** use the compose `db` service; see [[project-migration-freeze]].
     "#]]

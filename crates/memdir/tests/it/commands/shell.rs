@@ -19,6 +19,7 @@ fn help_teaches() {
         Commands:
           init         Set up memory for this project
           save         Save a memory, or update the one of that name
+          remember     Remember a sentence
           new          Begin a memory from the template of its type
           show         Show a memory
           list         List the memories of this project and of the user
@@ -34,6 +35,11 @@ fn help_teaches() {
           undo         Take back a change, byte for byte
           links        Show the links of a memory, in both directions
           manifest     Print one line per memory: type, file, time, description
+          why-not      Say whether a text would be saved, and why not
+          place        Say where a text belongs
+          secrets      Look for secrets
+          review       Decide about what waits: proposals in the inbox, and lines that somebody wrote into
+                       MEMORY.md
           doctor       Look for what is wrong with memories, vaults and state
           projects     List the projects that memdir knows
           import       Take over memories from another directory or program
@@ -97,6 +103,9 @@ fn help_teaches() {
 
               --pin
                   Keep it at the top of MEMORY.md
+
+              --redact
+                  Leave secrets out instead of refusing: `[REDACTED:kind]` stands in their place
 
               --force <REASON>
                   Save it although a gate refuses; the reason is kept in the log

@@ -13,6 +13,8 @@ fn save_prints_the_path_and_writes_the_format() {
     let sandbox = sandbox();
     expect![[r#"
         $ROOT/vault/feedback-testing.md
+        --- stderr
+        warning: `last quarter` is now 2026-Q1 (2026-01-01 to 2026-03-31)
     "#]]
     .assert_eq(&transcript(&sandbox, sandbox.memdir(&SAVE).stdin(TESTING)));
     expect![[r#"
@@ -28,7 +30,7 @@ fn save_prints_the_path_and_writes_the_format() {
 
         Integration tests must run against a real database, never mocks.
 
-        **Why:** last quarter mocked tests passed while the production migration failed.
+        **Why:** 2026-Q1 (2026-01-01 to 2026-03-31) mocked tests passed while the production migration failed.
 
         **How to apply:** use the compose `db` service; see [[project-migration-freeze]].
     "#]]
@@ -89,7 +91,7 @@ fn save_takes_every_flag_into_the_file() {
 
         Integration tests must run against a real database, never mocks.
 
-        **Why:** last quarter mocked tests passed while the production migration failed.
+        **Why:** 2026-Q1 (2026-01-01 to 2026-03-31) mocked tests passed while the production migration failed.
 
         **How to apply:** use the compose `db` service; see [[project-migration-freeze]].
     "#]]
@@ -161,7 +163,8 @@ fn a_long_body_is_saved_with_a_warning() {
     expect![[r#"
         $ROOT/vault/feedback-testing.md
         --- stderr
-        warning: the body has 5832 bytes: memories work best below 4096, consider a split
+        warning: the body has 5854 bytes: memories work best below 4096, consider a split
+        warning: `last quarter` is now 2026-Q1 (2026-01-01 to 2026-03-31)
     "#]]
     .assert_eq(&transcript(&sandbox, sandbox.memdir(&SAVE).stdin(body)));
 }
@@ -250,7 +253,7 @@ fn edit_by_flags_changes_what_they_name() {
 
         Integration tests must run against a real database, never mocks.
 
-        **Why:** last quarter mocked tests passed while the production migration failed.
+        **Why:** 2026-Q1 (2026-01-01 to 2026-03-31) mocked tests passed while the production migration failed.
 
         **How to apply:** use the compose `db` service; see [[project-migration-freeze]].
         One more line.
@@ -273,7 +276,7 @@ fn edit_by_flags_changes_what_they_name() {
 
         Integration tests must run against a real database, never mocks.
 
-        **Why:** last quarter mocked tests passed while the production migration failed.
+        **Why:** 2026-Q1 (2026-01-01 to 2026-03-31) mocked tests passed while the production migration failed.
 
         **How to apply:** use the compose `db` service; see [[project-migration-freeze]].
         One more line.

@@ -78,12 +78,12 @@ fn eight_editors_add_fifty_lines_each_to_one_memory_and_all_are_there() {
 #[test]
 fn an_edit_that_cannot_be_merged_keeps_both_versions_and_says_where() {
     let sandbox = sandbox();
-    sandbox.save("rule", "Deploy on Monday.");
-    let late = edit_while(&sandbox, "Deploy on Wednesday.", "s/Monday/Friday/").code(1);
+    sandbox.save("rule", "Deploy with Ansible.");
+    let late = edit_while(&sandbox, "Deploy with Puppet.", "s/Ansible/Salt/").code(1);
 
-    assert!(sandbox.read("rule").contains("Wednesday"), "the live version was overwritten");
+    assert!(sandbox.read("rule").contains("Puppet"), "the live version was overwritten");
     let aside = sandbox.state_tree().without(|path| !path.contains("/conflicts/"));
-    let [path] = aside.containing(b"Deploy on Friday.")[..] else { panic!("{aside:?}\n{late}") };
+    let [path] = aside.containing(b"Deploy with Salt.")[..] else { panic!("{aside:?}\n{late}") };
     let file_name = path.rsplit('/').next().unwrap();
     assert!(late.stderr.contains(file_name), "does not say where: {file_name}\n{late}");
     let doctor = sandbox.memdir(&["doctor"]).code(1);
@@ -105,18 +105,18 @@ fn disjoint_edits_of_one_base_are_merged() {
 #[test]
 fn a_base_that_is_no_longer_live_refuses_the_write_with_a_hint_to_read_again() {
     let sandbox = sandbox();
-    sandbox.save("rule", "Deploy on Monday.");
+    sandbox.save("rule", "Deploy with Ansible.");
     let save = ["save", "rule", "--type", "project", "--description", "when to deploy"];
-    let base = sandbox.memdir(&save).stdin("Deploy on Tuesday.").json()["hash"].as_str().unwrap().to_owned();
-    sandbox.memdir(&["edit", "rule", "--body", "Deploy on Wednesday."]).ok();
+    let base = sandbox.memdir(&save).stdin("Deploy with Chef.").json()["hash"].as_str().unwrap().to_owned();
+    sandbox.memdir(&["edit", "rule", "--body", "Deploy with Puppet."]).ok();
     let before = sandbox.vault_tree();
     for command in [&["edit", "rule"][..], &save] {
-        let late = sandbox.memdir(command).args(&["--body", "Deploy on Friday.", "--base", &base]).code(1);
+        let late = sandbox.memdir(command).args(&["--body", "Deploy with Salt.", "--base", &base]).code(1);
         assert!(late.stderr.contains("memdir show rule"), "{late}");
     }
     assert_eq!(before.changes(&sandbox.vault_tree()), [""; 0]);
     let now = memdir_core::hash::ContentHash::of(sandbox.read("rule").as_bytes()).to_string();
-    sandbox.memdir(&["edit", "rule", "--body", "Deploy on Friday.", "--base", &now]).ok();
+    sandbox.memdir(&["edit", "rule", "--body", "Deploy with Salt.", "--base", &now]).ok();
 }
 
 /// An edit by an editor in which `script` (of sed) is done after somebody else has made `body` the memory's body.

@@ -1,0 +1,147 @@
+//! What the gate adds to a save: weighing one memory against a large repository, as a ratio to the durable write.
+//!
+//! `cargo bench -p memdir --bench gate` makes a repository of 50,000 files in git's index and weighs a memory of 2 KiB,
+//! with everything opened anew each time as in a process of its own. The baseline is five durable replacements. Each syncs
+//! a file and its directory, ten fsyncs in all where a save makes five, so the ratio to a save is about twice the one
+//! printed. Both run by turns in one loop, so that a busy machine slows both; the figure is the ratio of the medians.
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a benchmark prints and has nobody to report to"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use memdir_core::memory::MemoryType;
+use memdir_core::worth;
+use memdir_store::disk::Dir;
+use memdir_store::place::{Environment, locate};
+use memdir_store::surroundings::Surroundings;
+
+const N_FILES: usize = 50_000;
+/// Files that exist on disk too; the others stand only in the index, which is all that the gate reads.
+const N_WRITTEN: usize = 2_000;
+const N_ROUNDS: usize = 31;
+/// As many files are replaced.
+const N_REPLACED: usize = 5;
+
+fn main() {
+    let temp = tempfile::tempdir().unwrap();
+    let project = temp.path().join("project");
+    make_repository(&project);
+    let text = memory();
+    let index = fs::metadata(project.join(".git/index")).unwrap().len();
+    println!(
+        "{N_FILES} files, an index of {} KiB, a memory of {} bytes, medians of {N_ROUNDS} rounds",
+        index / 1024,
+        text.len()
+    );
+
+    let target = temp.path().join("vault");
+    fs::create_dir(&target).unwrap();
+    let vault = Dir::open(&target).unwrap();
+    let env = environment(temp.path(), &project);
+    let (mut gate, mut judged, mut write) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..N_ROUNDS {
+        gate.push(time(|| weigh(&env, &text)));
+        judged.push(time(|| weigh_alone(&text)));
+        write.push(time(|| write_durably(&vault, &text)));
+    }
+    let (gate, judged, write) = (median(gate), median(judged), median(write));
+    println!("{:<44} {:>8.2} ms", "durable write (5 replacements)", millis(write));
+    println!("{:<44} {:>8.2} ms {:>6.2}×", "the gate, nothing opened yet", millis(gate), ratio(gate, write));
+    println!(
+        "{:<44} {:>8.2} ms {:>6.2}×",
+        "of it without a project to ask",
+        millis(judged),
+        ratio(judged, write)
+    );
+}
+
+fn weigh(env: &Environment, text: &str) {
+    let place = locate(env).unwrap();
+    let surroundings = Surroundings::around(&place, env);
+    let story = worth::fingerprint(text);
+    let evidence = surroundings.evidence(&worth::mentions(text), Some(&story));
+    assert!(evidence.has_tree && !evidence.paths.is_empty());
+    std::hint::black_box(worth::judge(text, MemoryType::Project, &evidence));
+}
+
+fn weigh_alone(text: &str) {
+    std::hint::black_box(worth::judge(text, MemoryType::Project, &worth::Evidence::default()));
+}
+
+fn write_durably(vault: &Dir, text: &str) {
+    for n in 0..N_REPLACED {
+        vault.replace(&format!("memory-{n}.md"), text.as_bytes()).unwrap();
+    }
+}
+
+/// A memory of 2 KiB that names paths, symbols, a commit and a person, some of which exist.
+fn memory() -> String {
+    let mut text = String::from(
+        "The quota in `Part17Store` stays at 500 although `part_900/store_3.rs` could take more.\n\n\
+         **Why:** the vendor bills each call above 500 a month, and the contract runs until 2027.\n\
+         **How to apply:** ask Mirja before touching src/part_17/store_3.rs; see 1a2b3c4 and `missing_symbol`.\n\n",
+    );
+    let filler = "What else was said: the site manager reads the report on paper, so one page is the limit. ";
+    while text.len() + filler.len() <= 2048 {
+        text.push_str(filler);
+    }
+    text
+}
+
+fn make_repository(project: &Path) {
+    fs::create_dir(project).unwrap();
+    git(project, &["init", "-q", "-b", "main"], "");
+    let rules: String =
+        (0..100).map(|n| format!("- Rule {n}: keep part {n} apart from part {}.\n", n + 1)).collect();
+    fs::write(project.join("CLAUDE.md"), format!("# Rules\n\n- Use pnpm.\n{rules}")).unwrap();
+    let path = |n: usize| format!("src/part_{}/store_{}.rs", n / 20, n % 20);
+    for n in 0..N_WRITTEN {
+        let path = project.join(path(n));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, format!("pub struct Part{}Store;\n\n{}", n / 20, "// more\n".repeat(400))).unwrap();
+    }
+    let blob = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
+    let entries: String = (0..N_FILES).map(|n| format!("100644 {blob}\t{}\n", path(n))).collect();
+    git(project, &["update-index", "--add", "--index-info"], &entries);
+}
+
+fn git(dir: &Path, args: &[&str], input: &str) {
+    use std::io::Write;
+    let mut child = Command::new("git").args(args).current_dir(dir).stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success(), "git {args:?}");
+}
+
+fn environment(home: &Path, project: &Path) -> Environment {
+    Environment {
+        cwd: project.to_owned(),
+        home: Some(home.to_owned()),
+        memdir_home: Some(home.join("state")),
+        ..Environment::default()
+    }
+}
+
+fn time(work: impl FnOnce()) -> Duration {
+    let start = Instant::now();
+    work();
+    start.elapsed()
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
+
+fn ratio(time: Duration, base: Duration) -> f64 {
+    time.as_secs_f64() / base.as_secs_f64()
+}
