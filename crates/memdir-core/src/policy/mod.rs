@@ -250,10 +250,22 @@ pub fn is_said_now(author: Author) -> bool {
     matches!(author, Author::Person | Author::Agent | Author::Extraction)
 }
 
-/// Returns what a version says: its body, or its description where that is all there is.
+/// Returns what a version says: its body without relations to other memories, or its description where that is all.
 pub fn said(version: Version<'_>) -> Cow<'_, str> {
     let body = String::from_utf8_lossy(version.document.body());
-    if body.trim().is_empty() { Cow::Borrowed(&version.memory.description) } else { body }
+    if body.trim().is_empty() {
+        return Cow::Borrowed(&version.memory.description);
+    }
+    if !body.lines().any(is_relation) {
+        return body;
+    }
+    Cow::Owned(body.split_inclusive('\n').filter(|line| !is_relation(line)).collect())
+}
+
+/// Says whether a line only relates the memory to another: `- depends_on [[other]] (why)`.
+fn is_relation(line: &str) -> bool {
+    let item = line.trim().strip_prefix("- ").and_then(|item| item.split_once("[["));
+    item.is_some_and(|(word, rest)| rest.contains("]]") && word.split_whitespace().count() <= 1)
 }
 
 fn duplicate(proposal: &Proposal<'_>) -> Option<Refusal> {
