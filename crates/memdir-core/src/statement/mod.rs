@@ -1,9 +1,9 @@
 //! What a sentence does: gives a rule, tells a decision, reports a state.
 //!
-//! Nothing here knows a repository or a vault, and there is no model: a sentence is taken apart into tokens, tables of
-//! words and shapes find signs in it, and one table of weights turns the signs into a score for each [`Act`]. Every
-//! step can be shown: [`Reading::explain`] prints the cues with what was seen. English, German and Korean are read; a
-//! text may mix them. Look at [`read`] first, then at `weights.rs` and at the tables in `lexicon/`.
+//! Nothing here knows a repository or a vault, and no model is called: a sentence is taken apart into tokens, tables of
+//! words and shapes find signs in it, and weights that were learned ([`crate::learned`]) say how probable each [`Act`]
+//! is. [`Reading::explain`] names what spoke for it. English, German and Korean are read; a text may mix them. Look at
+//! [`read`] first, then at the tables in `lexicon/`.
 
 mod act;
 mod gist;

@@ -2,7 +2,7 @@
 
 macro_rules! signs {
     ($($(#[$doc:meta])* $sign:ident = $name:literal,)+) => {
-        /// Something seen in a sentence. A sign says nothing yet about what the sentence does; `weights` does.
+        /// Something seen in a sentence. A sign says nothing yet about what the sentence does; learned weights do.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub(super) enum Sign { $($(#[$doc])* $sign,)+ }
 
