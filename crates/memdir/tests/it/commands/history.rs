@@ -126,6 +126,12 @@ fn doctor_lists_each_problem_with_its_file_and_fix_repairs_what_it_can() {
         "misnamed.md",
         "---\nname: other\ndescription: another name inside\ntype: project\n---\n\nText.\n",
     );
+    // The page is ordered by age: the three are equally old, whichever second they were written in.
+    for name in ["broken", "untyped", "misnamed"] {
+        let file = std::fs::File::options().write(true).open(sandbox.memory(name)).unwrap();
+        file.set_modified(std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_775_000_000))
+            .unwrap();
+    }
     std::fs::remove_file(sandbox.memory("reference-tracker")).unwrap();
     expect![[r#"
         problem  raw               $ROOT/vault/broken.md  line 2: the frontmatter cannot be read: a bracket that is never closed
