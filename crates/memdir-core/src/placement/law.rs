@@ -3,7 +3,7 @@
 use super::Surroundings;
 use super::place::Place;
 use crate::memory::MemoryType;
-use crate::statement::{Act, Gist, Part, Reading, gist};
+use crate::statement::{Act, Gist, Part, Reading};
 
 /// How much likelier a sentence must do something else than its text before it is called out of place.
 const CLEARLY: f32 = 0.75;
@@ -38,13 +38,12 @@ pub struct VerdictPart {
     pub destinations: Vec<Place>,
 }
 
-/// Judges whether `text` belongs to `target`.
-pub fn place(text: &str, target: Place, around: &Surroundings) -> Verdict {
-    let gist = gist(text);
+/// Judges whether the text of `gist` belongs to `target`.
+pub fn place(gist: &Gist<'_>, target: Place, around: &Surroundings) -> Verdict {
     // Where nothing can be told it is context: only people know why they said it.
     let main = gist.act().unwrap_or(Act::Context);
-    let destinations = places(main, &gist, around);
-    let parts: Vec<VerdictPart> = parts(&gist, main, around);
+    let destinations = places(main, gist, around);
+    let parts: Vec<VerdictPart> = parts(gist, main, around);
     let stray = parts.iter().find(|part| !accepts(target, part, &destinations));
     let ok = destinations.contains(&target);
     let sure = gist.likely(main) >= SURE;

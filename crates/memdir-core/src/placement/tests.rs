@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::memory::MemoryType;
-use crate::statement::Act;
+use crate::statement::{Act, gist};
 
 #[test]
 fn files_are_known_by_name_and_folder() {
@@ -29,7 +29,7 @@ fn files_are_known_by_name_and_folder() {
 }
 
 fn judge(text: &str, target: &str) -> Verdict {
-    place(text, target.parse().unwrap(), &Surroundings::default())
+    place(&gist(text), target.parse().unwrap(), &Surroundings::default())
 }
 
 /// PV-01: one law of places.
@@ -110,7 +110,7 @@ fn what_git_shows_is_no_memory() {
 #[test]
 fn a_shared_vault_is_only_a_second_remark() {
     let around = Surroundings { has_team_vault: true, ..Surroundings::default() };
-    let verdict = place("Bugs are tracked in Linear project INGEST.", Place::Readme, &around);
+    let verdict = place(&gist("Bugs are tracked in Linear project INGEST."), Place::Readme, &around);
     assert_eq!(verdict.destinations, [Place::Memory(MemoryType::Reference), Place::TeamVault]);
 }
 

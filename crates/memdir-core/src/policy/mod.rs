@@ -16,6 +16,7 @@ use crate::memory::words::words;
 use crate::memory::{Document, MAX_BODY, Memory, MemoryType, Problem, ProblemKind, Provenance, Scope};
 use crate::placement::{self, Place, Surroundings};
 use crate::secrets::{Finding, Scanner};
+use crate::statement::{Gist, gist};
 use crate::worth::{self, Evidence, NotWorth};
 
 pub use dated::{Dated, with_absolute_dates};
@@ -116,7 +117,11 @@ pub fn judge(proposal: &Proposal<'_>) -> Verdict {
         .flatten();
     let before = proposal.before.map(|before| before.document.bytes());
     let secret = secrets(proposal.scanner, proposal.text.document.bytes(), before);
-    let found = form.chain(secret).chain(not_worth(proposal)).chain(duplicate(proposal));
+    let text = said(proposal.text);
+    // What is new and said now is read as a whole, once for all that is asked about it.
+    let is_new = proposal.before.is_none() && is_said_now(proposal.author);
+    let gist = is_new.then(|| gist(&text));
+    let found = form.chain(secret).chain(not_worth(proposal, gist.as_ref())).chain(duplicate(proposal));
     let can_pass = |refusal: &Refusal| refusal.can_force && proposal.force.is_some();
     let (passed_over, refusals): (Vec<Refusal>, Vec<Refusal>) = found.partition(can_pass);
     if !refusals.is_empty() {
@@ -125,14 +130,14 @@ pub fn judge(proposal: &Proposal<'_>) -> Verdict {
     if let Some(reason) = waits(proposal.author, proposal.provenance, proposal.review) {
         return Verdict::Quarantine { reason };
     }
-    Verdict::Accept { remarks: remarks(proposal), forced: !passed_over.is_empty() }
+    Verdict::Accept { remarks: remarks(proposal, gist.as_ref()), forced: !passed_over.is_empty() }
 }
 
 /// Says what speaks against a plain text as a new memory of this type, whatever it will be called.
 pub fn against(text: &str, memory_type: MemoryType, scanner: &Scanner, evidence: &Evidence) -> Vec<Refusal> {
     let size = too_large(text.len());
     let secret = secrets(scanner, text.as_bytes(), None);
-    let worth = worth::judge(text, memory_type, evidence).into_iter().map(Refusal::from);
+    let worth = worth::judge(&gist(text), memory_type, evidence).into_iter().map(Refusal::from);
     size.into_iter().chain(secret).chain(worth).collect()
 }
 
@@ -221,21 +226,19 @@ pub fn secrets(scanner: &Scanner, text: &[u8], before: Option<&[u8]>) -> Vec<Ref
 
 /// Refuses what something else shows already, unless the version before was no better. Only what is said now is
 /// weighed: an import, a teammate's file or a consolidation brings texts that were accepted once.
-fn not_worth(proposal: &Proposal<'_>) -> Vec<Refusal> {
+fn not_worth(proposal: &Proposal<'_>, new: Option<&Gist<'_>>) -> Vec<Refusal> {
     let Some(memory_type) = proposal.text.memory.memory_type else { return Vec::new() };
-    if !is_said_now(proposal.author) {
-        return Vec::new();
-    }
-    let weigh = |text: &str| worth::judge(text, memory_type, proposal.evidence);
-    let text = said(proposal.text);
-    let refusals = match proposal.before {
-        None => weigh(&text),
+    let weigh = |text: &str| worth::judge(&gist(text), memory_type, proposal.evidence);
+    let refusals = match (new, proposal.before) {
+        (Some(gist), _) => worth::judge(gist, memory_type, proposal.evidence),
         // An edit answers for what it brings in, not for what it leaves.
-        Some(before) => {
+        (None, Some(before)) if is_said_now(proposal.author) => {
+            let text = said(proposal.text);
             let refusals = weigh(&brought(&text, before.document));
             let is_fault_of_edit = || !weigh(&text).is_empty() && weigh(&said(before)).is_empty();
             if !refusals.is_empty() && is_fault_of_edit() { refusals } else { Vec::new() }
         }
+        _ => Vec::new(),
     };
     refusals.into_iter().map(Refusal::from).collect()
 }
@@ -295,20 +298,17 @@ pub fn waits(author: Author, provenance: Provenance, review: Review) -> Option<&
 const WORTH_A_REMARK: [ProblemKind; 3] =
     [ProblemKind::LongBody, ProblemKind::LongDescription, ProblemKind::MissingWhy];
 
-fn remarks(proposal: &Proposal<'_>) -> Vec<String> {
+fn remarks(proposal: &Proposal<'_>, new: Option<&Gist<'_>>) -> Vec<String> {
     let is_new = |problem: &&Problem| WORTH_A_REMARK.contains(&problem.kind) && !proposal.had(problem.kind);
     let problems = proposal.text.problems.iter().filter(is_new).map(|problem| problem.message.clone());
-    problems.chain(misplaced(proposal)).collect()
+    problems.chain(new.and_then(|gist| misplaced(proposal, gist))).collect()
 }
 
 /// Tells where a new text would be read by those it is for, when a memory of its type is not the place.
-fn misplaced(proposal: &Proposal<'_>) -> Option<String> {
+fn misplaced(proposal: &Proposal<'_>, gist: &Gist<'_>) -> Option<String> {
     let memory_type = proposal.text.memory.memory_type?;
-    if proposal.before.is_some() || !is_said_now(proposal.author) {
-        return None;
-    }
     let around = Surroundings { has_decisions: proposal.evidence.has_decisions, has_team_vault: false };
-    let verdict = placement::place(&said(proposal.text), Place::Memory(memory_type), &around);
+    let verdict = placement::place(gist, Place::Memory(memory_type), &around);
     (!verdict.ok && verdict.sure).then_some(verdict.reason)
 }
 

@@ -390,7 +390,7 @@ fn automaton<'w>(
     words: impl Iterator<Item = &'w [u8]>,
 ) -> AhoCorasick {
     let mut builder = AhoCorasick::builder();
-    builder.ascii_case_insensitive(folds_case).kind(Some(kind)).prefilter(false);
+    builder.ascii_case_insensitive(folds_case).kind(Some(kind)).dense_depth(1).prefilter(false);
     builder.build(words).expect("a few hundred short keywords")
 }
 

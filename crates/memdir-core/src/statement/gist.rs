@@ -1,7 +1,8 @@
 //! What a whole text does, and what each of its sentences does.
 //!
 //! The text is read once as a whole: a reason or an example in it explains the point and is not said for its own
-//! sake. The sentences are read one by one beside that, so that a mixed text can be told apart.
+//! sake. The sentences are read one by one beside that, so that a mixed text can be told apart. Reading is the dear part
+//! of every judgement, so whoever asks several questions about a text reads it once and hands the gist on.
 
 use super::act::Act;
 use super::reading::{Reading, read};
@@ -10,6 +11,8 @@ use super::split::{Part, Statement, statements};
 /// What a text does as a whole, and what each of its sentences does.
 #[derive(Debug, Clone)]
 pub struct Gist<'a> {
+    /// The text.
+    pub text: &'a str,
     /// The text as a whole.
     pub whole: Reading,
     /// The sentences with what was read in them.
@@ -18,8 +21,10 @@ pub struct Gist<'a> {
 
 /// Reads a text as a whole.
 pub fn gist(text: &str) -> Gist<'_> {
-    let parts = statements(text).into_iter().map(|part| (part.clone(), read(part.text))).collect();
-    Gist { whole: read(text), parts }
+    let whole = read(text);
+    let read_part = |part: Statement<'_>| if part.text == text { whole.clone() } else { read(part.text) };
+    let parts = statements(text).into_iter().map(|part| (part.clone(), read_part(part))).collect();
+    Gist { text, whole, parts }
 }
 
 impl Gist<'_> {

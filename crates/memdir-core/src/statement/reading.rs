@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use super::act::Act;
 use super::language::{Language, Mix};
-use super::pattern::Row;
 use super::sign::Sign;
 use super::token::{Token, tokens};
 use super::{lexicon, structure};
@@ -33,9 +32,8 @@ pub fn read(sentence: &str) -> Reading {
     let tokens = tokens(sentence);
     let starts = structure::starts(&tokens);
     let mix = Mix::of(&tokens);
-    let row = Row { tokens: &tokens, starts: &starts };
     let mut found = structure::shapes(&tokens, &starts, mix.has(Language::English));
-    found.extend(lexicon::find(&row, mix));
+    found.extend(lexicon::find(&tokens, &starts, mix));
     let signs = first_of_each(found, &tokens);
     let names: Vec<&str> = signs.iter().map(|(sign, _)| sign.name()).collect();
     let features = learned::features(sentence, &names);
@@ -57,6 +55,7 @@ fn first_of_each(found: Vec<(Sign, Range<usize>)>, tokens: &[Token]) -> Vec<(Sig
         }
         *slot = Some(bytes);
     }
+    order.sort_unstable_by_key(|sign: &Sign| *sign as usize);
     order.into_iter().filter_map(|sign| best[sign as usize].take().map(|range| (sign, range))).collect()
 }
 

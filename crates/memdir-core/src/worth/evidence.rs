@@ -64,6 +64,17 @@ pub struct Commit {
     pub subject: String,
     /// Who made it; empty where only its existence is known.
     pub author: String,
+    /// What its subject says, taken apart for comparison.
+    pub(super) saying: Saying,
+}
+
+impl Commit {
+    /// Takes what a log tells of a commit.
+    pub fn new(hash: &str, subject: &str, author: &str) -> Self {
+        let said = subject.split_once(": ").map_or(subject, |(_, rest)| rest);
+        let [hash, subject, author] = [hash, subject, author].map(str::to_owned);
+        Self { saying: Saying::of(said), hash, subject, author }
+    }
 }
 
 /// One thing that an instruction file says.

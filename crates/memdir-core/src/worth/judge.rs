@@ -7,7 +7,7 @@
 //! says already is refused however it is told. What nothing is known about is kept: a wrong refusal costs knowledge, a
 //! wrong save one line.
 
-use std::ops::Range;
+use std::borrow::Cow;
 
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ use super::sentence::{Fate, OUTSIDE, Rule, Sentence};
 use super::trace;
 use crate::learned::{self, Question};
 use crate::memory::MemoryType;
-use crate::statement::{Part as Place, read, statements};
+use crate::statement::{Gist, Part as Place, Reading, Statement, read};
 
 /// A sentence of a text and the rule that speaks against it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -40,17 +40,18 @@ pub struct Weighed {
     pub parts: Vec<Part>,
 }
 
-/// Says why `text` is not worth remembering as a memory of this type; nothing if it is.
-pub fn judge(text: &str, memory_type: MemoryType, evidence: &Evidence) -> Vec<NotWorth> {
-    weigh(text, memory_type, evidence).refusals
+/// Says why a text is not worth remembering as a memory of this type; nothing if it is.
+pub fn judge(gist: &Gist<'_>, memory_type: MemoryType, evidence: &Evidence) -> Vec<NotWorth> {
+    weigh(gist, memory_type, evidence).refusals
 }
 
-/// Weighs `text` and tells its parts apart.
-pub fn weigh(text: &str, memory_type: MemoryType, evidence: &Evidence) -> Weighed {
+/// Weighs a text and tells its parts apart.
+pub fn weigh(gist: &Gist<'_>, memory_type: MemoryType, evidence: &Evidence) -> Weighed {
+    let text = gist.text;
     let mentions = mentions(text);
-    let pieces = pieces(text).into_iter();
+    let pieces = pieces(gist).into_iter();
     let sentences: Vec<Sentence<'_>> =
-        pieces.map(|(text, range, part)| Sentence::new(text, range, part, &mentions, evidence)).collect();
+        pieces.map(|(statement, reading)| Sentence::new(statement, reading, &mentions, evidence)).collect();
     let fates: Vec<(Scores, Fate)> = sentences
         .iter()
         .map(|sentence| {
@@ -60,7 +61,7 @@ pub fn weigh(text: &str, memory_type: MemoryType, evidence: &Evidence) -> Weighe
         .collect();
     let weighed = balance(text, &sentences, &fates);
     let repeats = weighed.as_ref().is_some_and(|weight| matches!(weight.rule, Rule::Duplicate { .. }));
-    let found = match manner(text) {
+    let found = match manner(&gist.whole) {
         _ if repeats => weighed,
         Manner::Keep => None,
         Manner::Refuse(rule) if is_borne_out(&rule, &sentences, &mentions, evidence) => {
@@ -92,8 +93,8 @@ enum Manner {
     Unsure,
 }
 
-fn manner(text: &str) -> Manner {
-    let answers = learned::answers(Question::Gate, read(text).features());
+fn manner(whole: &Reading) -> Manner {
+    let answers = learned::answers(Question::Gate, whole.features());
     let keep = answers.iter().find(|(name, _)| *name == "keep").map_or(1.0, |(_, probability)| *probability);
     if keep >= SURELY_KEPT {
         return Manner::Keep;
@@ -189,19 +190,21 @@ fn parts(sentences: &[Sentence<'_>], fates: &[(Scores, Fate)]) -> Vec<Part> {
     if is_mixed { sentences.iter().zip(fates).map(part).collect() } else { Vec::new() }
 }
 
-/// Returns the sentences of a text; lines that only stand below each other are one each.
-fn pieces(text: &str) -> Vec<(&str, Range<usize>, Place)> {
+/// Returns the sentences of a text with what was read in them; lines that only stand below each other are one each.
+fn pieces<'a>(gist: &'a Gist<'_>) -> Vec<(Statement<'a>, Cow<'a, Reading>)> {
     let mut pieces = Vec::new();
-    for statement in statements(text) {
+    for (statement, reading) in &gist.parts {
         let is_list = statement.text.contains('\n') && statement.text.lines().skip(1).all(begins_anew);
         if !is_list {
-            pieces.push((statement.text, statement.range, statement.part));
+            pieces.push((statement.clone(), Cow::Borrowed(reading)));
             continue;
         }
         let mut at = statement.range.start;
         for line in statement.text.split_inclusive('\n') {
-            pieces.push((line.trim(), at..at + line.len(), statement.part));
-            at += line.len();
+            let range = at..at + line.len();
+            at = range.end;
+            let text = line.trim();
+            pieces.push((Statement { text, range, ..statement.clone() }, Cow::Owned(read(text))));
         }
     }
     pieces

@@ -6,6 +6,7 @@
 //! reason or an exception of its own is not the same rule; the judge looks after that.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Bound;
 
 use super::evidence::InstructionLine;
 use super::stems::{in_english, same, stem, without_ending};
@@ -13,7 +14,7 @@ use super::words::{Words, listed};
 use crate::text::is_unspaced;
 
 /// A text as the set of its telling words.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Saying {
     /// Stems of the words; of Korean and kin each two neighbouring characters.
     words: BTreeSet<String>,
@@ -123,12 +124,20 @@ impl Saying {
 
     /// Says whether the text has a word, or a compound that begins with it or that it begins.
     fn has(&self, word: &str) -> bool {
-        let is_long = |word: &str| word.chars().count() >= MIN_COMPOUND;
-        let is_related = |known: &String| {
-            is_long(known) && known.starts_with(word) && is_long(word)
-                || is_long(known) && word.starts_with(known.as_str())
+        if self.words.contains(word) {
+            return true;
+        }
+        // The end of the shortest beginning that counts; a shorter word begins nothing.
+        let Some((at, c)) = word.char_indices().nth(MIN_COMPOUND - 1) else { return false };
+        if is_unspaced_word(word) {
+            return false;
+        }
+        let begins_one = || {
+            let mut behind = self.words.range::<str, _>((Bound::Excluded(word), Bound::Unbounded));
+            behind.next().is_some_and(|known| known.starts_with(word))
         };
-        self.words.contains(word) || !is_unspaced_word(word) && self.words.iter().any(is_related)
+        let ends = word[at + c.len_utf8()..].char_indices().map(|(len, _)| at + c.len_utf8() + len);
+        begins_one() || ends.into_iter().any(|end| self.words.contains(&word[..end]))
     }
 
     /// Says whether a description tells nearly all of this sentence, and perhaps more.

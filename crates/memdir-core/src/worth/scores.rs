@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 
 use super::evidence::Commit;
 use super::features::Feature;
-use super::saying::Saying;
 use super::sentence::{OUTSIDE, Sentence};
 use super::trace;
 use crate::memory::MemoryType;
@@ -164,11 +163,7 @@ fn n_authors(sentence: &Sentence<'_>) -> usize {
 
 /// Returns the commit whose subject the sentence tells.
 pub(super) fn commit_told<'e>(sentence: &Sentence<'e>) -> Option<&'e Commit> {
-    let saying = Saying::of(sentence.text);
-    sentence.evidence.recent.iter().find(|commit| {
-        let subject = commit.subject.split_once(": ").map_or(commit.subject.as_str(), |(_, rest)| rest);
-        saying.holds(&Saying::of(subject))
-    })
+    sentence.evidence.recent.iter().find(|commit| sentence.saying.holds(&commit.saying))
 }
 
 /// Says whether a line looks like a commit's subject: `fix(api): …`, perhaps behind a hash.

@@ -3,6 +3,7 @@
 //! `scores` weighs it, here the weights are compared: what something else shows against what nothing else does. A label
 //! in front ("Why:") and a request to remember are taken away first, so that asking for it changes nothing.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::evidence::{Evidence, InstructionLine};
@@ -10,7 +11,7 @@ use super::features::{Feature, Features};
 use super::mentions::{Mention, Mentions};
 use super::saying::Saying;
 use super::scores::Scores;
-use crate::statement::{Act, Part as Place, Reading, read};
+use crate::statement::{Act, Part as Place, Reading, Statement, read};
 
 /// What becomes of a sentence.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,8 +45,9 @@ impl Fate {
 pub(super) struct Sentence<'a> {
     pub(super) text: &'a str,
     pub(super) place: Place,
-    pub(super) reading: Reading,
+    pub(super) reading: Cow<'a, Reading>,
     pub(super) features: Features,
+    pub(super) saying: Saying,
     pub(super) evidence: &'a Evidence,
     range: Range<usize>,
     mentions: &'a Mentions,
@@ -77,15 +79,17 @@ const MAX_ANNOUNCEMENT: usize = 100;
 
 impl<'a> Sentence<'a> {
     pub(super) fn new(
-        text: &'a str,
-        range: Range<usize>,
-        part: Place,
+        statement: Statement<'a>,
+        reading: Cow<'a, Reading>,
         mentions: &'a Mentions,
         evidence: &'a Evidence,
     ) -> Self {
-        let (place, text) = labelled(text).unwrap_or((part, text));
+        let Statement { text: whole, range, part, .. } = statement;
+        let (place, text) = labelled(whole).unwrap_or((part, whole));
         let text = without_request(text);
-        Self { text, place, reading: read(text), features: Features::of(text), evidence, range, mentions }
+        let reading = if text == whole { reading } else { Cow::Owned(read(text)) };
+        let (features, saying) = (Features::of(text), Saying::of(text));
+        Self { text, place, reading, features, saying, evidence, range, mentions }
     }
 
     /// Compares what speaks for the sentence with what speaks against it.
@@ -155,8 +159,7 @@ impl<'a> Sentence<'a> {
 
     /// Returns the line of the project's own description that tells it.
     pub(super) fn documented(&self) -> Option<&'a InstructionLine> {
-        let saying = Saying::of(self.text);
-        self.evidence.documents.iter().find(|line| saying.is_told_by(&line.saying))
+        self.evidence.documents.iter().find(|line| self.saying.is_told_by(&line.saying))
     }
 
     /// Returns the instruction that says the same. One with an exception is another rule.
@@ -180,7 +183,7 @@ impl<'a> Sentence<'a> {
             "다만",
         ];
         let text = self.text.to_lowercase();
-        let line = Saying::of(self.text).repeated(&self.evidence.instructions)?;
+        let line = self.saying.repeated(&self.evidence.instructions)?;
         let excepts = |text: &str| EXCEPTIONS.iter().any(|word| text.contains(word));
         (!excepts(&text) || excepts(&line.text.to_lowercase())).then_some(line)
     }

@@ -2,6 +2,9 @@
 //!
 //! The stems need not be words, and the dictionary is small: it holds what rules of software projects are about.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 /// Takes the endings of inflection away, in English and German alike: the stems need not be words.
 pub(super) fn stem(word: &str) -> &str {
     let n_chars = word.chars().count();
@@ -20,18 +23,36 @@ pub(super) fn stem(word: &str) -> &str {
 
 /// Makes one word of those that say the same in a rule.
 pub(super) fn same(stem: &str) -> String {
-    let group = SAME.iter().find(|group| {
-        group.split_ascii_whitespace().any(|word| match word.strip_suffix('*') {
-            Some(open) => stem.starts_with(open),
-            None => stem == word,
-        })
-    });
-    group
-        .and_then(|group| group.split_ascii_whitespace().next())
-        .unwrap_or(stem)
-        .trim_end_matches('*')
-        .to_owned()
+    let whole = GROUPS.whole.get(stem).copied();
+    let ends = stem.char_indices().map(|(at, c)| at + c.len_utf8());
+    let open = ends.filter_map(|end| GROUPS.open.get(&stem[..end]).copied());
+    // Of several groups the one that is listed first.
+    let group = open.chain(whole).min();
+    group.map_or(stem, |group| first_of(SAME[group])).to_owned()
 }
+
+fn first_of(group: &str) -> &str {
+    group.split_ascii_whitespace().next().unwrap_or_default().trim_end_matches('*')
+}
+
+/// The groups by their words, and by the beginnings of words.
+struct Groups {
+    whole: HashMap<&'static str, usize>,
+    open: HashMap<&'static str, usize>,
+}
+
+static GROUPS: LazyLock<Groups> = LazyLock::new(|| {
+    let mut groups = Groups { whole: HashMap::new(), open: HashMap::new() };
+    for (at, group) in SAME.iter().enumerate() {
+        for word in group.split_ascii_whitespace() {
+            match word.strip_suffix('*') {
+                Some(open) => groups.open.entry(open).or_insert(at),
+                None => groups.whole.entry(word).or_insert(at),
+            };
+        }
+    }
+    groups
+});
 
 /// Words that say the same in a rule, in English and in German: a team may write its rules in one language and its
 /// notes in the other. `*` stands for any ending.

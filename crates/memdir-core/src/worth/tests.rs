@@ -4,6 +4,7 @@ use expect_test::{Expect, expect};
 
 use super::*;
 use crate::memory::MemoryType;
+use crate::statement::gist;
 
 /// A small project: two folders, one function, three commits, one instruction file.
 fn project() -> Evidence {
@@ -11,11 +12,7 @@ fn project() -> Evidence {
         (mention.to_owned(), FoundPath { path: path.to_owned(), n_files })
     };
     let symbol = FoundSymbol { file: "src/config.rs".into(), line: 12, is_definition: true };
-    let commit = |subject: &str, author: &str| Commit {
-        hash: "1a2b3c4d5e".into(),
-        subject: subject.into(),
-        author: author.into(),
-    };
+    let commit = |subject: &str, author: &str| Commit::new("1a2b3c4d5e", subject, author);
     let rules = "# Rules\n\n- Use pnpm, never npm.\n- Never mock the database in tests.\n";
     Evidence {
         has_tree: true,
@@ -32,7 +29,7 @@ fn check(text: &str, expect: Expect) {
 }
 
 fn check_with(text: &str, evidence: &Evidence, expect: Expect) {
-    let weighed = weigh(text, MemoryType::Project, evidence);
+    let weighed = weigh(&gist(text), MemoryType::Project, evidence);
     let mut shown: Vec<String> = weighed
         .refusals
         .iter()
@@ -181,7 +178,7 @@ fn a_request_changes_nothing_and_what_is_worth_saving_is_told_apart() {
 fn every_refusal_names_rule_evidence_place_and_question() {
     for text in ["src/api holds handlers", "merged PR #12 yesterday", "use pnpm", "currently editing foo.rs"]
     {
-        let refusals = judge(text, MemoryType::Project, &project());
+        let refusals = judge(&gist(text), MemoryType::Project, &project());
         let [refusal] = &refusals[..] else { panic!("{text}: {refusals:?}") };
         let told = [&refusal.rule, &refusal.evidence, &refusal.destination];
         assert!(told.iter().all(|part| !part.is_empty()) && refusal.question.is_some(), "{refusal:?}");

@@ -51,11 +51,7 @@ fn log_line(line: &str) -> Option<Commit> {
     let mut words = head.splitn(3, ' ');
     let (_, hash, rest) = (words.next()?, words.next()?, words.next()?);
     let author = rest.split(" <").next()?;
-    makes.contains(&kind).then(|| Commit {
-        hash: hash.to_owned(),
-        subject: subject.trim().to_owned(),
-        author: author.trim().to_owned(),
-    })
+    makes.contains(&kind).then(|| Commit::new(hash, subject.trim(), author.trim()))
 }
 
 /// Returns which of the mentioned branches and tags exist.
@@ -95,7 +91,7 @@ pub(super) fn find(common_dir: &Dir, recent: &[Commit], hash: &str) -> Option<Co
         return Some(commit.clone());
     }
     let full = loose(common_dir, hash).or_else(|| packed(common_dir, hash))?;
-    Some(Commit { hash: full, ..Commit::default() })
+    Some(Commit::new(&full, "", ""))
 }
 
 fn loose(common_dir: &Dir, hash: &str) -> Option<String> {

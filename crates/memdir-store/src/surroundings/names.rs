@@ -3,7 +3,8 @@
 //! "The console is React with zustand" names no path and no symbol, and yet the tree shows every word of it. Few files
 //! are read for that, and only what stands in them as a name: a quoted word or a key.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::LazyLock;
 
 use super::tree::Tree;
 use crate::disk::Dir;
@@ -36,25 +37,33 @@ const MANIFESTS: [&str; 16] = [
     "Package.swift",
 ];
 /// Words that manifests are written in.
-const NO_NAMES: &str = "name version edition license description dependencies features full default workspace members \
+static NO_NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    "name version edition license description dependencies features full default workspace members \
      package packages private scripts main module type types test tests build start dev lint files author \
      authors repository homepage keywords engines path optional image ports services volumes environment \
-     source target bin docs app apps project core server client common jetbrains implementation";
+     source target bin docs app apps project core server client common jetbrains implementation"
+        .split_ascii_whitespace()
+        .collect()
+});
 
 /// Collects the names of the project at `root`.
 pub(super) fn collect(root: Option<&Dir>, tree: &Tree) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let mut manifests: Vec<&str> = Vec::new();
-    let mut before = "";
-    for path in tree.paths() {
-        let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
-        if MANIFESTS.contains(&file) {
-            manifests.push(path);
+    let mut before: &[u8] = b"";
+    for path in tree.names() {
+        let at = memchr::memrchr(b'/', path);
+        let (folder, file) = at.map_or((&b""[..], path), |at| (&path[..at], &path[at + 1..]));
+        if MANIFESTS.iter().any(|manifest| manifest.as_bytes() == file) {
+            manifests.extend(std::str::from_utf8(path));
         }
-        // Sorted paths share their folder with the one before, nearly always.
+        // Sorted paths share their folder with the one before, nearly always, and else its upper folders.
         if folder != before && names.len() < MAX_NAMES {
+            let mut known = before.split(|b| *b == b'/');
+            let new =
+                folder.split(|b| *b == b'/').take(MAX_DEPTH).skip_while(|part| known.next() == Some(part));
+            new.filter_map(|part| std::str::from_utf8(part).ok()).for_each(|part| add(&mut names, part));
             before = folder;
-            folder.split('/').take(MAX_DEPTH).for_each(|part| add(&mut names, part));
         }
     }
     manifests.sort_by_key(|path| path.matches('/').count());
@@ -87,7 +96,7 @@ fn add(names: &mut BTreeSet<String>, name: &str) {
     let is_name = (3..=40).contains(&name.len())
         && name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
-    if is_name && !NO_NAMES.split_ascii_whitespace().any(|word| word == name) && names.len() < MAX_NAMES {
+    if is_name && !NO_NAMES.contains(name.as_str()) && names.len() < MAX_NAMES {
         names.insert(name);
     }
 }

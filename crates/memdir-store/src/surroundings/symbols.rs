@@ -91,14 +91,24 @@ impl Search<'_> {
 
 /// Returns the files whose name begins like a symbol, or the other way round: `refund_cents` and `refunds.rs`.
 fn alike<'t>(tree: &'t Tree, names: &BTreeSet<&str>) -> Vec<&'t str> {
-    let keys: Vec<String> = names.iter().map(|name| first_word(name)).collect();
+    let keys: Vec<String> = names.iter().map(|name| first_word(name)).filter(|key| !key.is_empty()).collect();
     let mut n_alike = vec![0; keys.len()];
     let mut paths = Vec::new();
-    for path in tree.paths() {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        let stem = name.split('.').next().unwrap_or(name);
+    // Of fifty thousand names nearly all begin with another letter.
+    let mut is_first = [false; 256];
+    keys.iter().for_each(|key| is_first[usize::from(key.as_bytes()[0])] = true);
+    for path in tree.names() {
+        let stem = &path[memchr::memrchr(b'/', path).map_or(0, |at| at + 1)..];
+        let first = stem.iter().find(|b| !b"_-".contains(b)).map_or(0, u8::to_ascii_lowercase);
+        if !is_first[usize::from(first)] {
+            continue;
+        }
         for (key, n_alike) in keys.iter().zip(&mut n_alike) {
-            if *n_alike < MAX_ALIKE && begins_like(stem, key) && is_source(path) {
+            if *n_alike < MAX_ALIKE
+                && begins_like(stem, key)
+                && let Ok(path) = std::str::from_utf8(path)
+                && is_source(path)
+            {
                 *n_alike += 1;
                 paths.push(path);
             }
@@ -118,8 +128,10 @@ fn first_word(name: &str) -> String {
     word.chars().filter(|c| *c != '_').map(|c| c.to_ascii_lowercase()).collect()
 }
 
-fn begins_like(stem: &str, key: &str) -> bool {
-    let mut stem = stem.bytes().filter(|b| !b"_-".contains(b)).map(|b| b.to_ascii_lowercase());
+/// Says whether a file's name, up to its ending, begins with `key`.
+fn begins_like(name: &[u8], key: &str) -> bool {
+    let stem = name.iter().take_while(|b| **b != b'.').filter(|b| !b"_-".contains(b));
+    let mut stem = stem.map(u8::to_ascii_lowercase);
     key.bytes().all(|b| stem.next() == Some(b))
 }
 

@@ -5,6 +5,9 @@
 //! another file and a sparse one stands a directory for its files; what such an index leaves out is looked for on disk,
 //! path by path. The bytes come from a repository and are not trusted: whatever does not parse is no index.
 
+use std::cmp::Ordering;
+use std::ops::Range;
+
 use memchr::memmem;
 use memdir_core::worth::is_file_ending;
 
@@ -34,17 +37,8 @@ const EXTENDED: u16 = 0x4000;
 /// The bits of the flags that hold a name's length; all set for a longer one.
 const NAME_LEN: u16 = 0x0fff;
 /// Directories whose files are somebody else's, or made by a build.
-const NOT_OURS: [&str; 9] = [
-    "node_modules/",
-    "vendor/",
-    "third_party/",
-    "dist/",
-    "build/",
-    "target/",
-    ".git/",
-    ".venv/",
-    "__pycache__/",
-];
+const NOT_OURS: [&str; 9] =
+    ["node_modules", "vendor", "third_party", "dist", "build", "target", ".git", ".venv", "__pycache__"];
 
 impl Tree {
     /// Reads git's index; `None` if these bytes are none that we understand.
@@ -68,19 +62,24 @@ impl Tree {
         self.starts.len()
     }
 
+    /// Returns every path.
+    pub(super) fn names(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.len()).map(|i| self.name(i))
+    }
+
     /// Returns every path that is text.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
-        (0..self.len()).filter_map(|i| std::str::from_utf8(self.name(i)).ok())
+        self.names().filter_map(|name| std::str::from_utf8(name).ok())
     }
 
     /// Returns the paths below the directory `dir`.
     pub(super) fn below(&self, dir: &str) -> impl Iterator<Item = &str> {
-        let prefix = format!("{dir}/");
-        let first = self.first_at(prefix.as_bytes());
-        (first..self.len())
-            .map(|i| self.name(i))
-            .take_while(move |name| name.starts_with(prefix.as_bytes()))
-            .filter_map(|name| std::str::from_utf8(name).ok())
+        self.range_below(dir).filter_map(|i| std::str::from_utf8(self.name(i)).ok())
+    }
+
+    fn range_below(&self, dir: &str) -> Range<usize> {
+        // "0" is the character behind "/".
+        self.first_at(format!("{dir}/").as_bytes())..self.first_at(format!("{dir}0").as_bytes())
     }
 
     /// Finds what a text calls `mention`: that very path, else the end of one, else a directory or a module inside.
@@ -96,7 +95,7 @@ impl Tree {
     }
 
     fn dir(&self, path: &str) -> Option<Hit> {
-        let n_files = self.below(path).count();
+        let n_files = self.range_below(path).len();
         (n_files > 0).then(|| Hit { path: path.to_owned(), n_files: Some(n_files) })
     }
 
@@ -144,11 +143,6 @@ impl Tree {
         &self.names[start..end]
     }
 
-    /// Returns the path that was pushed last, before the tree is closed.
-    fn last(&self) -> Option<&[u8]> {
-        self.starts.last().map(|start| &self.names[*start as usize..])
-    }
-
     fn push(&mut self, name: &[u8]) {
         self.names.push(b'\n');
         self.starts.push(u32::try_from(self.names.len()).unwrap_or(u32::MAX));
@@ -169,7 +163,7 @@ pub(super) fn is_source(path: &str) -> bool {
         Some(ending) => is_file_ending(ending),
         None => matches!(name, "Makefile" | "Dockerfile" | "justfile" | "Justfile" | "Rakefile"),
     };
-    is_code && !NOT_OURS.iter().any(|dir| path.starts_with(dir) || path.contains(&format!("/{dir}")))
+    is_code && !path.rsplit('/').skip(1).any(|folder| NOT_OURS.contains(&folder))
 }
 
 /// Reads one index from its first byte to its last entry.
@@ -192,23 +186,43 @@ impl Reader<'_> {
         let n_entries = usize::try_from(n_entries).ok().filter(|n| *n <= most)?;
         let mut tree =
             Tree { names: Vec::with_capacity(self.bytes.len() / 2), starts: Vec::with_capacity(n_entries) };
-        let mut name = Vec::new();
+        // Where the last path was put, and the name of the last entry, with which the next one may begin.
+        let (mut last, mut before) = (0..0, Vec::new());
         for _ in 0..n_entries {
-            let is_entry = self.entry(version, &mut name)?;
-            if tree.last().is_some_and(|last| is_entry && last > name.as_slice()) {
+            let (n_shared, rest, len) = self.entry(version, before.len())?;
+            let start = tree.names.len() + 1;
+            tree.names.push(b'\n');
+            tree.names.extend_from_slice(&before[..n_shared]);
+            tree.names.extend_from_slice(rest);
+            if version == 4 {
+                before.truncate(n_shared);
+                before.extend_from_slice(rest);
+            }
+            let name = &tree.names[start..];
+            if name.len().min(usize::from(NAME_LEN)) != len {
                 return None;
             }
-            // The three sides of a conflict have one name; a split index has entries without a name.
-            if is_entry && tree.last() != Some(name.as_slice()) {
-                tree.push(&name);
+            let is_plain = !name.is_empty() && memchr::memchr(b'\n', name).is_none();
+            match tree.names[last.clone()].cmp(name) {
+                _ if !is_plain => {}
+                Ordering::Greater => return None,
+                // The three sides of a conflict have one name; a split index has entries without a name.
+                Ordering::Equal => {}
+                Ordering::Less => {
+                    last = start..tree.names.len();
+                    tree.starts.push(u32::try_from(start).ok()?);
+                    continue;
+                }
             }
+            tree.names.truncate(start - 1);
         }
         tree.close();
         Some(tree)
     }
 
-    /// Reads an entry into `name`, which holds the one before; says whether it is a path to keep.
-    fn entry(&mut self, version: u32, name: &mut Vec<u8>) -> Option<bool> {
+    /// Reads an entry; returns how many bytes of the name before begin this one too, what follows them, and how long
+    /// the name is said to be.
+    fn entry(&mut self, version: u32, before_len: usize) -> Option<(usize, &[u8], usize)> {
         let start = self.at;
         let stat = self.take(STAT_LEN)?;
         let mode = u32::from_be_bytes(stat[MODE_AT..MODE_AT + 4].try_into().ok()?);
@@ -224,22 +238,15 @@ impl Reader<'_> {
             }
             self.flags()?;
         }
-        if version == 4 {
-            let n_cut = self.offset()?;
-            name.truncate(name.len().checked_sub(n_cut)?);
-        } else {
-            name.clear();
-        }
+        let n_shared = if version == 4 { before_len.checked_sub(self.offset()?)? } else { 0 };
         let len = memchr::memchr(0, &self.bytes[self.at..])?;
-        name.extend_from_slice(self.take(len)?);
-        self.take(1)?;
+        let rest = self.at..self.at + len;
+        self.take(len + 1)?;
         if version < 4 {
             let padded = (self.at - start).next_multiple_of(8);
             self.take(padded - (self.at - start))?;
         }
-        let agrees = usize::from(flags & NAME_LEN) == name.len().min(usize::from(NAME_LEN));
-        let is_plain = !name.contains(&b'\n');
-        agrees.then_some(is_plain && !name.is_empty())
+        Some((n_shared, &self.bytes[rest], usize::from(flags & NAME_LEN)))
     }
 
     fn flags(&mut self) -> Option<u16> {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use memdir_core::placement::{Misplaced, Place, Surroundings, UnknownPlace, Verdict, lint, place};
+use memdir_core::statement::gist;
 use serde_json::{Value, json};
 
 use super::rows;
@@ -45,14 +46,14 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
                 _ => rows::text(row, "target")?,
             };
             let target: Place = target.parse().map_err(|err: UnknownPlace| err.to_string())?;
-            Ok(verdict_json(&place(rows::text(row, "text")?, target, &around)))
+            Ok(verdict_json(&place(&gist(rows::text(row, "text")?), target, &around)))
         });
     }
     let target = args.target.as_deref().ok_or_else(no_target)?;
     let target: Place = target.parse().map_err(|err| unknown_place(&err))?;
     let text =
         text_or_stdin(args.text.clone())?.ok_or_else(|| Failure::error("there is no text to place"))?;
-    let verdict = place(&text, target, &around);
+    let verdict = place(&gist(&text), target, &around);
     print(&verdict, ui);
     Ok(if verdict.ok { Outcome::Done } else { Outcome::Nothing })
 }

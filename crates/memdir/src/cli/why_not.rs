@@ -2,6 +2,7 @@
 
 use memdir_core::memory::{MemoryType, UnknownWord};
 use memdir_core::policy::{self, Refusal};
+use memdir_core::statement::gist;
 use memdir_core::worth::{self, Part};
 use memdir_store::gate::Gate;
 use serde_json::{Value, json};
@@ -60,7 +61,7 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
 fn answer(text: &str, memory_type: MemoryType, gate: &Gate) -> Answer {
     let evidence = gate.evidence(text);
     let refusals = policy::against(text, memory_type, &gate.scanner, &evidence);
-    Answer { refusals, parts: worth::weigh(text, memory_type, &evidence).parts }
+    Answer { refusals, parts: worth::weigh(&gist(text), memory_type, &evidence).parts }
 }
 
 impl Answer {

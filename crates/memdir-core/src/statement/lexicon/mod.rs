@@ -5,46 +5,48 @@
 
 mod classes;
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::language::{Language, Mix};
-use super::pattern::{Pattern, Row};
+use super::pattern::{Choices, Pattern, Row};
 use super::sign::Sign;
+use super::token::Token;
 
 pub(super) use classes::class;
 
 /// A table ready to be looked into.
 struct Lexicon {
     patterns: Vec<(Sign, Pattern)>,
-    /// The patterns that begin with a certain word.
-    by_word: HashMap<String, Vec<usize>>,
+    choices: Choices,
+    /// The patterns that begin with each choice.
+    by_first: Vec<Vec<usize>>,
     /// The patterns that may begin with anything.
     others: Vec<usize>,
 }
 
 impl Lexicon {
-    fn new(table: &str) -> Self {
-        let patterns = patterns(table);
-        let mut by_word: HashMap<String, Vec<usize>> = HashMap::new();
+    fn new(table: &'static str) -> Self {
+        let mut choices = Choices::with_capacity(table.lines().count());
+        let patterns = patterns(table, &mut choices);
+        let mut by_first: Vec<Vec<usize>> = vec![Vec::new(); choices.len()];
         let mut others = Vec::new();
         for (at, (_, pattern)) in patterns.iter().enumerate() {
-            match pattern.first_words() {
-                Some(words) => {
-                    words.iter().for_each(|word| by_word.entry((*word).to_owned()).or_default().push(at))
-                }
+            match pattern.first() {
+                Some(choice) => by_first[usize::from(choice)].push(at),
                 None => others.push(at),
             }
         }
-        Self { patterns, by_word, others }
+        Self { patterns, choices, by_first, others }
     }
 
-    fn find(&self, row: &Row<'_>, found: &mut Vec<(Sign, Range<usize>)>) {
-        for (at, token) in row.tokens.iter().enumerate() {
-            let known = self.by_word.get(&token.text).into_iter().flatten();
+    fn find(&self, tokens: &[Token], starts: &[bool], found: &mut Vec<(Sign, Range<usize>)>) {
+        let choices = tokens.iter().map(|token| self.choices.allowing(token)).collect();
+        let row = Row { tokens, starts, choices };
+        for (at, choices) in row.choices.iter().enumerate() {
+            let known = choices.iter().flat_map(|choice| &self.by_first[usize::from(*choice)]);
             for (sign, pattern) in known.chain(&self.others).map(|i| &self.patterns[*i]) {
-                if let Some(end) = pattern.matches(row, at).filter(|end| *end > at) {
+                if let Some(end) = pattern.matches(&row, at).filter(|end| *end > at) {
                     found.push((*sign, at..end));
                 }
             }
@@ -58,7 +60,7 @@ static GERMAN: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::new(include_str!("g
 static KOREAN: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::new(include_str!("korean.txt")));
 
 /// Reads a table. The tables are ours, so a sign that is not known is a broken invariant.
-fn patterns(table: &str) -> Vec<(Sign, Pattern)> {
+fn patterns(table: &'static str, choices: &mut Choices) -> Vec<(Sign, Pattern)> {
     let mut sign = None;
     let mut patterns = Vec::new();
     for line in table.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("# ")) {
@@ -66,20 +68,20 @@ fn patterns(table: &str) -> Vec<(Sign, Pattern)> {
             sign = Sign::named(name);
             debug_assert!(sign.is_some(), "no sign is called {name}");
         } else if let Some(sign) = sign {
-            patterns.push((sign, Pattern::new(line)));
+            patterns.push((sign, Pattern::new(line, choices)));
         }
     }
     patterns
 }
 
 /// Finds the signs that the words show, as ranges of tokens.
-pub(super) fn find(row: &Row<'_>, mix: Mix) -> Vec<(Sign, Range<usize>)> {
+pub(super) fn find(tokens: &[Token], starts: &[bool], mix: Mix) -> Vec<(Sign, Range<usize>)> {
     let mut found = Vec::new();
-    SHARED.find(row, &mut found);
+    SHARED.find(tokens, starts, &mut found);
     let tables = [(Language::English, &ENGLISH), (Language::German, &GERMAN), (Language::Korean, &KOREAN)];
     for (language, lexicon) in tables {
         if mix.has(language) {
-            lexicon.find(row, &mut found);
+            lexicon.find(tokens, starts, &mut found);
         }
     }
     found
