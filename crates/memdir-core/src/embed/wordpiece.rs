@@ -1,0 +1,110 @@
+//! Cuts a text into tokens, exactly as the texts were cut that the table was trained on.
+//!
+//! First words: control characters are dropped, case and accents are taken off, white space ends a word, and every
+//! punctuation mark and every Chinese character is a word of its own. Then pieces: from its beginning, a word is cut
+//! into the longest pieces the vocabulary has. A word that cannot be cut to its end is one unknown token.
+
+use super::character::{is_dropped, is_ideograph, is_mark, is_punctuation};
+use super::vocabulary::{Place, longest_prefix};
+use unicode_normalization::UnicodeNormalization;
+
+/// How many tokens of a text are read. What a text is about shows in its beginning, and a pasted log costs no more
+/// than this.
+pub const MAX_TOKENS: usize = 512;
+
+/// The token of a word the vocabulary cannot spell. Its row in the table is zero.
+const UNKNOWN: u16 = 100;
+
+/// A longer word is unknown: it is a hash or a blob, and its pieces would mean nothing.
+const MAX_WORD_CHARS: usize = 100;
+
+/// Cuts a text into the ids of its tokens, [`MAX_TOKENS`] at most.
+pub fn tokens(text: &str) -> Vec<u16> {
+    let mut words = Words::default();
+    let mut rest = text;
+    while !rest.is_empty() && words.ids.len() < MAX_TOKENS {
+        rest = if rest.as_bytes()[0].is_ascii() {
+            words.read_ascii(rest)
+        } else {
+            words.read_beyond_ascii(rest)
+        };
+    }
+    words.finish()
+}
+
+/// The word being read and the tokens of those before it.
+#[derive(Default)]
+struct Words {
+    word: String,
+    ids: Vec<u16>,
+}
+
+impl Words {
+    /// Reads one ASCII character and returns the rest of the text.
+    fn read_ascii<'a>(&mut self, text: &'a str) -> &'a str {
+        let (first, rest) = text.split_at(1);
+        first.chars().for_each(|c| self.read(c));
+        rest
+    }
+
+    /// Reads all up to the next ASCII character. Decomposition never reaches across one, so the run stands for itself.
+    fn read_beyond_ascii<'a>(&mut self, text: &'a str) -> &'a str {
+        let end = text.bytes().position(|byte| byte.is_ascii()).unwrap_or(text.len());
+        let (run, rest) = text.split_at(end);
+        let plain = run.chars().filter(|&c| !is_dropped(c)).nfd().filter(|&c| !is_mark(c));
+        for c in plain {
+            self.read(c);
+            if self.ids.len() >= MAX_TOKENS {
+                break;
+            }
+        }
+        rest
+    }
+
+    fn read(&mut self, c: char) {
+        if is_dropped(c) {
+            return;
+        }
+        if c.is_whitespace() {
+            self.end_word();
+        } else if is_punctuation(c) || is_ideograph(c) {
+            self.end_word();
+            self.word.push(c);
+            self.end_word();
+        } else {
+            self.word.extend(c.to_lowercase());
+        }
+    }
+
+    fn end_word(&mut self) {
+        if !self.word.is_empty() {
+            add_pieces(&self.word, &mut self.ids);
+            self.word.clear();
+        }
+    }
+
+    fn finish(mut self) -> Vec<u16> {
+        self.end_word();
+        self.ids.truncate(MAX_TOKENS);
+        self.ids
+    }
+}
+
+/// Adds the pieces of a word, or one unknown token.
+fn add_pieces(word: &str, ids: &mut Vec<u16>) {
+    let before = ids.len();
+    let (mut rest, mut place) = (word, Place::Start);
+    if word.chars().count() > MAX_WORD_CHARS {
+        ids.push(UNKNOWN);
+        return;
+    }
+    while !rest.is_empty() {
+        let Some((id, length)) = longest_prefix(rest, place) else {
+            ids.truncate(before);
+            ids.push(UNKNOWN);
+            return;
+        };
+        ids.push(id);
+        (rest, place) = (&rest[length..], Place::Inside);
+    }
+}
