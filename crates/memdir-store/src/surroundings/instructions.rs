@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use memdir_core::worth::{InstructionLine, instruction_lines};
 use serde_json::Value;
 
-use super::glob;
 use crate::disk::{Dir, EntryKind};
+use memdir_core::glob;
 
 /// Longer files are skipped by the client too.
 const MAX_FILE: u64 = 4 * 1024 * 1024;

@@ -6,7 +6,6 @@
 //! of it runs, and what cannot be read is simply not shown. Look at [`Surroundings::evidence`] first.
 
 mod commits;
-mod glob;
 mod instructions;
 mod names;
 mod recurrence;

@@ -1,5 +1,6 @@
 //! The commands: one file each, and the table that names them.
 
+mod bench;
 mod completions;
 mod correct;
 mod diff;
@@ -105,6 +106,7 @@ enum Command {
     Projects(projects::Args),
     Import(import::Args),
     Export(export::Args),
+    Bench(bench::Args),
     Completions(completions::Args),
 }
 
@@ -172,6 +174,7 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
         Command::Projects(args) => projects::run(&args, &context, ui),
         Command::Import(args) => import::run(&args, &context, ui),
         Command::Export(args) => export::run(&args, &context, ui),
+        Command::Bench(args) => bench::run(&args, &context, ui),
         Command::Completions(args) => completions::run(&args, ui),
     }
 }

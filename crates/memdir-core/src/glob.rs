@@ -1,7 +1,7 @@
 //! Globs over paths: `*` and `?` stay within one name, `**` crosses folders.
 
 /// Says whether `path` matches `glob` from end to end.
-pub(super) fn matches(glob: &str, path: &str) -> bool {
+pub fn matches(glob: &str, path: &str) -> bool {
     let glob: Vec<&str> = glob.split('/').filter(|part| !part.is_empty()).collect();
     let path: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     parts(&glob, &path)

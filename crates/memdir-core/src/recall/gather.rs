@@ -1,0 +1,334 @@
+//! Which notes to look at, and what speaks for each.
+//!
+//! Candidates come from three places: words, meaning, and what is looked up by itself (files, days, links). Each is then
+//! opened and compared with the moment, part by part. At most some dozens are opened, however large the index is.
+
+use std::collections::{BTreeSet, HashMap};
+
+use jiff::civil::Date;
+use jiff::{ToSpan, Zoned};
+
+use super::library::{DocId, Library};
+use super::note::{Note, facet};
+use super::parts::{Part, Parts};
+use super::prompt::{Asked, Read};
+use crate::embed::{self, DOT_SCALE, Row, Vector};
+use crate::glob;
+use crate::terms::{Term, in_english, terms};
+
+/// How many notes each way in lets through.
+const MAX_BY_WORDS: usize = 24;
+const MAX_BY_MEANING: usize = 16;
+const MAX_BY_ERROR: usize = 12;
+const MAX_BY_BRANCH: usize = 8;
+const MAX_LOOKED_UP: usize = 32;
+/// How many days ahead a day is near.
+const DAYS_AHEAD: i64 = 7;
+/// A word in more than this share of the notes tells nothing of an index this large.
+const COMMON: f32 = 0.5;
+const MANY_NOTES: usize = 64;
+
+/// BM25: how fast a repeated word stops counting, and how much the length of a note counts.
+const K1: f32 = 1.2;
+const B: f32 = 0.75;
+/// So much word match is worth about two thirds of any more.
+const ENOUGH: f32 = 12.0;
+
+/// A note with what speaks for it.
+#[derive(Debug, Clone)]
+pub(super) struct Candidate {
+    /// Where the index has it.
+    pub(super) doc: DocId,
+    /// The note.
+    pub(super) note: Note,
+    /// What speaks for it.
+    pub(super) parts: Parts,
+    /// The names of the notes that led to it.
+    pub(super) via: Vec<String>,
+}
+
+/// How rare the terms of a text are, and what each note has of them.
+struct Match {
+    /// Each term with its worth: how rare it is, and how much it counts.
+    worth: Vec<(Term, f32)>,
+    /// The sum for each note.
+    sums: HashMap<DocId, f32>,
+    /// The rarest common term and how many there are, for each note.
+    rarest: HashMap<DocId, (f32, u32)>,
+}
+
+impl Match {
+    fn of<L: Library>(library: &L, asked: &Asked) -> Result<Self, L::Error> {
+        let n_notes = library.n_notes().max(1) as f32;
+        let mean_length = (library.total_length() as f32 / n_notes).max(1.0);
+        let mut found = Self { worth: Vec::new(), sums: HashMap::new(), rarest: HashMap::new() };
+        for (term, counts) in &asked.terms {
+            let postings = library.postings(*term)?;
+            let n_with = postings.len() as f32;
+            let rarity = (1.0 + (n_notes - n_with + 0.5) / (n_with + 0.5)).ln();
+            found.worth.push((*term, rarity * counts));
+            if n_with > COMMON * n_notes && library.n_notes() > MANY_NOTES {
+                continue;
+            }
+            for posting in postings {
+                let frequency = f32::from(posting.weight) / 4.0;
+                let length = 1.0 - B + B * posting.length as f32 / mean_length;
+                let gain = rarity * counts * frequency * (K1 + 1.0) / (frequency + K1 * length);
+                *found.sums.entry(posting.doc).or_default() += gain;
+                let (rarest, n) = found.rarest.entry(posting.doc).or_default();
+                *rarest = rarest.max(rarity * counts);
+                *n += 1;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the most that a note could reach.
+    fn most(&self) -> f32 {
+        self.worth.iter().map(|(_, worth)| worth * (K1 + 1.0)).sum::<f32>().max(1e-6)
+    }
+
+    /// Returns what a note has beside the best of all.
+    fn beside(&self, doc: DocId) -> f32 {
+        let best = self.sums.values().copied().fold(0.0, f32::max);
+        self.sums.get(&doc).map_or(0.0, |sum| sum / best)
+    }
+
+    fn best(&self, limit: usize) -> Vec<DocId> {
+        let mut docs: Vec<(DocId, f32)> = self.sums.iter().map(|(doc, sum)| (*doc, *sum)).collect();
+        docs.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        docs.truncate(limit);
+        docs.into_iter().map(|(doc, _)| doc).collect()
+    }
+}
+
+/// A look into an index at one moment.
+pub(super) struct Look<'a, L> {
+    library: &'a L,
+    read: &'a Read,
+    today: Date,
+    words: Match,
+    errors: Match,
+    branch: Match,
+    near: Vec<(DocId, i32)>,
+    seen: Seen,
+    /// The prompt and the failure as rows.
+    rows: [Option<Row>; 2],
+}
+
+impl<'a, L: Library> Look<'a, L> {
+    pub(super) fn new(library: &'a L, read: &'a Read, now: &Zoned) -> Result<Self, L::Error> {
+        let rows = [&read.prompt, &read.error].map(|asked| asked.vector.as_ref().map(Vector::to_bytes));
+        let words = Match::of(library, &read.prompt)?;
+        let near = rows[0].map_or(Ok(Vec::new()), |row| library.nearest(&row, MAX_BY_MEANING))?;
+        Ok(Self {
+            library,
+            read,
+            today: now.date(),
+            seen: Seen::new(&words, &near),
+            words,
+            errors: Match::of(library, &read.error)?,
+            branch: Match::of(library, &read.branch)?,
+            near,
+            rows,
+        })
+    }
+
+    /// Collects the notes that may help and says what speaks for each.
+    pub(super) fn candidates(&self) -> Result<Vec<Candidate>, L::Error> {
+        let near_error =
+            self.rows[1].map_or(Ok(Vec::new()), |row| self.library.nearest(&row, MAX_BY_ERROR))?;
+        let mut docs: BTreeSet<DocId> = BTreeSet::new();
+        docs.extend(self.words.best(MAX_BY_WORDS));
+        docs.extend(self.errors.best(MAX_BY_ERROR));
+        docs.extend(self.branch.best(MAX_BY_BRANCH));
+        docs.extend(self.near.iter().chain(&near_error).map(|(doc, _)| *doc));
+        docs.extend(self.by_file()?);
+        docs.extend(self.by_day()?);
+        docs.into_iter().map(|doc| self.candidate(doc)).collect()
+    }
+
+    fn candidate(&self, doc: DocId) -> Result<Candidate, L::Error> {
+        let note = self.library.note(doc)?;
+        let row = self.library.row(doc)?;
+        let cosine = |asked: &Option<Row>| match (asked, &row) {
+            (Some(asked), Some(row)) => (embed::dot(asked, row) as f32 / DOT_SCALE).max(0.0),
+            _ => 0.0,
+        };
+        let mut parts = Parts::default();
+        by_words(&mut parts, doc, &self.words, &self.seen, &note);
+        by_meaning(&mut parts, self.read, cosine(&self.rows[0]), &self.seen, &note);
+        by_signals(&mut parts, self.read, &note, self.today);
+        let sum = |found: &Match| found.sums.get(&doc).copied().unwrap_or_default();
+        parts.set(Part::Branch, sum(&self.branch) / self.branch.most());
+        parts.set(Part::BranchHead, share_of_head(&self.branch, &note));
+        parts.set(Part::Error, 1.0 - (-sum(&self.errors) / ENOUGH).exp());
+        parts.set(Part::ErrorBeside, self.errors.beside(doc));
+        parts.set(Part::ErrorRarest, self.errors.rarest.get(&doc).map_or(0.0, |(rarest, _)| rarest / 6.0));
+        parts.set(Part::ErrorMeaning, cosine(&self.rows[1]));
+        Ok(Candidate { doc, note, parts, via: Vec::new() })
+    }
+
+    fn by_file(&self) -> Result<Vec<DocId>, L::Error> {
+        let mut docs = Vec::new();
+        for file in &self.read.files {
+            let name = file.rsplit('/').next().unwrap_or(file);
+            docs.extend(self.library.facet(facet("file", name))?);
+            let mut dir = file.as_str();
+            while !dir.is_empty() {
+                dir = dir.rsplit_once('/').map_or("", |(dir, _)| dir);
+                docs.extend(self.library.facet(facet("dir", dir))?);
+            }
+        }
+        docs.truncate(MAX_LOOKED_UP);
+        Ok(docs)
+    }
+
+    fn by_day(&self) -> Result<Vec<DocId>, L::Error> {
+        let mut docs = Vec::new();
+        for ahead in 0..=DAYS_AHEAD {
+            if let Ok(day) = self.today.checked_add(ahead.days()) {
+                docs.extend(self.library.facet(facet("day", &day.to_string()))?);
+            }
+        }
+        docs.truncate(MAX_LOOKED_UP);
+        Ok(docs)
+    }
+
+    /// Adds the notes that those in `from` link to, or that link to them, and says how strongly.
+    pub(super) fn spread(&self, from: &[(DocId, f32)], found: &mut Vec<Candidate>) -> Result<(), L::Error> {
+        for (doc, probability) in from {
+            let note = self.library.note(*doc)?;
+            let mut linked = BTreeSet::new();
+            for link in &note.links {
+                linked.extend(self.library.named(link)?);
+            }
+            let n_links = linked.len().max(1) as f32;
+            linked.extend(self.library.facet(facet("link", &note.name))?);
+            linked.remove(doc);
+            for other in linked.into_iter().take(MAX_LOOKED_UP) {
+                let at = match found.iter().position(|candidate| candidate.doc == other) {
+                    Some(at) => at,
+                    None => {
+                        found.push(self.candidate(other)?);
+                        found.len() - 1
+                    }
+                };
+                found[at].led_to(&note.name, *probability, probability / n_links);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Candidate {
+    fn led_to(&mut self, by: &str, probability: f32, share: f32) {
+        let parts = &mut self.parts;
+        let via = parts.get(Part::Via).max(probability);
+        parts.set(Part::Via, via);
+        parts.set(Part::ViaOnly, parts.get(Part::ViaOnly).max(share));
+        parts.set(Part::ViaMeaning, via * parts.get(Part::Meaning).max(parts.get(Part::Sentence)));
+        self.via.push(by.to_owned());
+    }
+}
+
+/// What the best of all notes reach, to compare with.
+struct Seen {
+    best_words: f32,
+    best_meaning: f32,
+    next_meaning: f32,
+}
+
+impl Seen {
+    fn new(words: &Match, near: &[(DocId, i32)]) -> Self {
+        let cosine = |at: usize| near.get(at).map_or(0.0, |(_, dot)| *dot as f32 / DOT_SCALE);
+        Self {
+            best_words: words.sums.values().copied().fold(0.0, f32::max),
+            best_meaning: cosine(0),
+            next_meaning: cosine(1),
+        }
+    }
+}
+
+fn by_words(parts: &mut Parts, doc: DocId, words: &Match, seen: &Seen, note: &Note) {
+    let sum = words.sums.get(&doc).copied().unwrap_or_default();
+    let (rarest, n_words) = words.rarest.get(&doc).copied().unwrap_or_default();
+    parts.set(Part::Words, sum / words.most());
+    parts.set(Part::WordsAtAll, 1.0 - (-sum / ENOUGH).exp());
+    parts.set(Part::WordsBeside, if seen.best_words > 0.0 { sum / seen.best_words } else { 0.0 });
+    parts.set(Part::Rarest, rarest / 6.0);
+    parts.set(Part::NumWords, (n_words as f32).ln_1p() / 3.0);
+    let head: BTreeSet<Term> = terms(&note.head()).into_iter().map(|found| found.term).collect();
+    let total: f32 = words.worth.iter().map(|(_, worth)| worth).sum();
+    let shared: f32 =
+        words.worth.iter().filter(|(term, _)| head.contains(term)).map(|(_, worth)| worth).sum();
+    let n_shared = words.worth.iter().filter(|(term, _)| head.contains(term)).count();
+    parts.set(Part::Head, if total > 0.0 { shared / total } else { 0.0 });
+    parts.set(Part::Said, if head.is_empty() { 0.0 } else { n_shared as f32 / head.len() as f32 });
+    let n_telling = words.worth.len();
+    parts.set(Part::Terse, if n_telling <= 3 { 1.0 - n_telling as f32 / 4.0 } else { 0.0 });
+}
+
+/// Returns the share of a text's words that a note's head has, rare ones counting more.
+fn share_of_head(found: &Match, note: &Note) -> f32 {
+    let total: f32 = found.worth.iter().map(|(_, worth)| worth).sum();
+    if total <= 0.0 {
+        return 0.0;
+    }
+    let head: BTreeSet<Term> = terms(&note.head()).into_iter().map(|found| found.term).collect();
+    found.worth.iter().filter(|(term, _)| head.contains(term)).map(|(_, worth)| worth).sum::<f32>() / total
+}
+
+fn by_meaning(parts: &mut Parts, read: &Read, meaning: f32, seen: &Seen, note: &Note) {
+    let Some(vector) = &read.prompt.vector else { return };
+    let sentences: Vec<Vector> =
+        note.sentences().into_iter().filter_map(|sentence| embed::vector(&in_english(sentence))).collect();
+    let nearest = |vector: &Vector| sentences.iter().map(|own| own.cosine(vector)).fold(0.0_f32, f32::max);
+    let sentence = nearest(vector);
+    let clause = read.clauses.iter().map(nearest).fold(0.0_f32, f32::max);
+    parts.set(Part::Meaning, meaning);
+    parts.set(Part::Sentence, sentence);
+    parts.set(Part::Clause, clause.max(sentence));
+    parts.set(Part::MeaningAlone, meaning.max(sentence) * (1.0 - parts.get(Part::WordsAtAll)));
+    parts.set(Part::MeaningBeside, if seen.best_meaning > 0.0 { meaning / seen.best_meaning } else { 0.0 });
+    let leads = meaning > 0.0 && meaning >= seen.best_meaning - 1e-4;
+    parts.set(Part::MeaningLead, if leads { meaning - seen.next_meaning } else { 0.0 });
+    parts.set(Part::Both, parts.get(Part::WordsAtAll) * meaning.max(sentence));
+}
+
+fn by_signals(parts: &mut Parts, read: &Read, note: &Note, today: Date) {
+    let is_one = |file: &String| note.paths.iter().any(|glob| glob::matches(glob, file));
+    parts.set(Part::File, f32::from(u8::from(read.files.iter().any(is_one))));
+    let is_named = |file: &String| names_file(note, file);
+    parts.set(Part::Named, f32::from(u8::from(read.files.iter().any(is_named))));
+    let warns = matches!(note.kind.as_str(), "gotcha" | "warning" | "pitfall");
+    let has_failed = !read.error.terms.is_empty();
+    parts.set(Part::Warns, f32::from(u8::from(warns && has_failed)));
+    let due = due(note, today);
+    parts.set(Part::Due, due);
+    parts.set(Part::DuePlan, if read.is_plan { due } else { 0.0 });
+    parts.set(Part::DueNext, if read.asks_next { due } else { 0.0 });
+    parts.set(Part::DueMeaning, due * parts.get(Part::Meaning).max(parts.get(Part::WordsAtAll)));
+    if read.is_explicit {
+        parts.set(Part::Explicit, 1.0);
+        parts.set(Part::ExplicitWords, parts.get(Part::Words));
+    }
+}
+
+/// Says whether a note names a file: its whole path, or its end with a folder.
+fn names_file(note: &Note, file: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let at = [note.description.as_str(), note.body.as_str()];
+    name.contains('.') && at.iter().any(|text| text.contains(name))
+}
+
+/// Returns how near the nearest day ahead is: 1 today, less up to a week, 0 beyond.
+fn due(note: &Note, today: Date) -> f32 {
+    let days = note
+        .days()
+        .into_iter()
+        .filter_map(|day| today.until(day).ok())
+        .map(|span| i64::from(span.get_days()));
+    let near = days.filter(|days| (0..=DAYS_AHEAD).contains(days)).min();
+    near.map_or(0.0, |days| 1.0 - days as f32 / (3 * DAYS_AHEAD) as f32)
+}

@@ -1,0 +1,20 @@
+//! What an agent should be reminded of: the right memory, or nothing.
+//!
+//! A [`Moment`] is what happens in a session: a prompt and the signals around it. Candidates come from an index behind the
+//! [`Library`] trait, each gets [`Parts`] that say what speaks for it, and a table of fitted [`Weights`] makes one
+//! probability of them. Below a floor nothing is shown: a wrong reminder costs more than none. Look at [`recall`] first,
+//! then at `parts.rs`, which names everything that counts.
+
+mod gather;
+mod library;
+mod note;
+mod parts;
+mod prompt;
+mod rank;
+pub mod tune;
+
+pub use library::{DocId, Library, Posting, Shelf};
+pub use note::{Entry, Note};
+pub use parts::{N_PARTS, Part, Parts, Weights};
+pub use prompt::{Moment, is_single_word};
+pub use rank::{Hit, MAX_SHOWN, Recalled, Skipped, Standing, Unknown, rank, recall};

@@ -1,0 +1,181 @@
+//! A memory as recall sees it: what is looked up, and what is needed to rank it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+
+use crate::embed::{self, Row};
+use crate::memory::{Document, Memory, MemoryType, Status, Tier, links};
+use crate::terms::{Occurrence, Origin, Term, in_english, terms};
+use crate::worth::mentions;
+
+/// What a word in each part of a memory counts, in quarters: in its name, description, tags and aliases, and in its body.
+const HEAD_WEIGHT: u16 = 12;
+const BODY_WEIGHT: u16 = 4;
+/// The English of a word counts half of it.
+const TRANSLATED: u16 = 2;
+/// As much of a body is read: what is longer is a document.
+const MAX_BODY: usize = 16 * 1024;
+/// As many sentences are compared one by one.
+const MAX_SENTENCES: usize = 24;
+
+/// What is known of a memory without opening it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Note {
+    /// Its name.
+    pub name: String,
+    /// What it is about.
+    pub description: String,
+    /// Its tags and other names.
+    pub words: Vec<String>,
+    /// Its type.
+    pub memory_type: MemoryType,
+    /// `gotcha`, `howto`, `decision`, …; empty if it says none.
+    pub kind: String,
+    /// Whether it was confirmed, or came about by itself.
+    pub tier: Tier,
+    /// Whether it still holds.
+    pub status: Status,
+    /// When it last changed.
+    pub modified: Option<Timestamp>,
+    /// When it ends.
+    pub expires: Option<Date>,
+    /// The globs of its paths.
+    pub paths: Vec<String>,
+    /// The names it links to.
+    pub links: Vec<String>,
+    /// The session it was learned in.
+    pub session: String,
+    /// The body, perhaps cut.
+    pub body: String,
+}
+
+/// What the index keeps to find a note.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// Its terms with their weights.
+    pub terms: Vec<(Term, u16)>,
+    /// What it is looked up by that is no word.
+    pub facets: Vec<Term>,
+    /// Its length in terms.
+    pub length: u32,
+    /// Where it points.
+    pub row: Option<Row>,
+}
+
+impl Note {
+    /// Takes what recall needs from a memory; `None` for one without a type, which is nothing yet.
+    pub fn of(memory: &Memory, document: &Document) -> Self {
+        let body = String::from_utf8_lossy(document.body());
+        let mut end = body.len().min(MAX_BODY);
+        while !body.is_char_boundary(end) {
+            end -= 1;
+        }
+        let mut words = memory.tags.clone();
+        words.extend(memory.aliases.iter().cloned());
+        Self {
+            name: memory.name.clone(),
+            description: memory.description.clone(),
+            words,
+            memory_type: memory.memory_type.unwrap_or(MemoryType::Project),
+            kind: memory.kind.clone().unwrap_or_default(),
+            tier: memory.tier,
+            status: memory.status,
+            modified: memory.modified.or(memory.created),
+            expires: memory.expires,
+            paths: memory.paths.clone(),
+            links: links(document.body()).into_iter().map(|link| link.name).collect(),
+            session: memory.session.clone().unwrap_or_default(),
+            body: body[..end].trim().to_owned(),
+        }
+    }
+
+    /// Returns its name, description and tags as one text.
+    pub fn head(&self) -> String {
+        format!("{}. {}. {}", self.name.replace(['-', '_'], " "), self.description, self.words.join(", "))
+    }
+
+    /// Returns what the index keeps of it.
+    pub fn entry(&self) -> Entry {
+        let mut weights: BTreeMap<Term, u16> = BTreeMap::new();
+        let mut length = 0;
+        for (text, weight) in [(self.head(), HEAD_WEIGHT), (self.body.clone(), BODY_WEIGHT)] {
+            for Occurrence { term, origin, .. } in terms(&text) {
+                let weight = if origin == Origin::Said { weight } else { weight / TRANSLATED };
+                length += u32::from(origin == Origin::Said);
+                let sum = weights.entry(term).or_default();
+                *sum = sum.saturating_add(weight);
+            }
+        }
+        let row = embed::vector(&in_english(&self.meaning())).map(|vector| vector.to_bytes());
+        Entry { terms: weights.into_iter().collect(), facets: self.facets(), length, row }
+    }
+
+    /// Returns the text whose vector stands for the note: the head, and what the body says first.
+    fn meaning(&self) -> String {
+        let first = self.body.split("\n\n").next().unwrap_or_default();
+        format!("{}. {first}", self.head())
+    }
+
+    /// Returns the sentences that are compared with a prompt one by one.
+    pub fn sentences(&self) -> Vec<&str> {
+        let body = self.body.split(['\n', '.', '!', '?', ';']).map(|part| {
+            part.trim().trim_start_matches("**Why:**").trim_start_matches("**How to apply:**").trim()
+        });
+        let is_long = |part: &&str| part.split_whitespace().count() >= 3;
+        [self.description.as_str()].into_iter().chain(body.filter(is_long)).take(MAX_SENTENCES).collect()
+    }
+
+    /// Returns the days that the note names, and its last one.
+    pub fn days(&self) -> BTreeSet<Date> {
+        let text = [self.description.as_str(), self.body.as_str()];
+        text.iter().flat_map(|text| days(text)).chain(self.expires).collect()
+    }
+
+    fn facets(&self) -> Vec<Term> {
+        let mut facets = BTreeSet::new();
+        let mut add = |kind: &str, value: &str| facets.insert(facet(kind, value));
+        for glob in &self.paths {
+            add("dir", literal_dir(glob));
+        }
+        let text = format!("{}\n{}", self.description, self.body);
+        for path in mentions(&text).paths {
+            let name = path.text.rsplit('/').next().unwrap_or(&path.text);
+            add("file", name);
+        }
+        for link in &self.links {
+            add("link", link);
+        }
+        if !self.session.is_empty() {
+            add("session", &self.session);
+        }
+        for day in self.days() {
+            add("day", &day.to_string());
+        }
+        facets.into_iter().collect()
+    }
+}
+
+/// Makes the term of something that is looked up and not scored.
+pub(super) fn facet(kind: &str, value: &str) -> Term {
+    Term::of(&format!("{kind}:{}", value.to_lowercase()))
+}
+
+/// Returns the folders of a glob up to its first wildcard.
+pub(super) fn literal_dir(glob: &str) -> &str {
+    let end = glob.find(['*', '?', '[', '{']).unwrap_or(glob.len());
+    glob[..end].rsplit_once('/').map_or("", |(dir, _)| dir)
+}
+
+/// Finds days written as `2026-04-14`.
+fn days(text: &str) -> impl Iterator<Item = Date> + '_ {
+    let starts = text.match_indices("20").map(|(at, _)| at);
+    starts.filter_map(|at| {
+        let before = text[..at].chars().next_back();
+        let is_alone = before.is_none_or(|c| !c.is_ascii_alphanumeric() && c != '-');
+        let day = text.get(at..at + 10).filter(|_| is_alone)?;
+        let is_end = text[at + 10..].chars().next().is_none_or(|c| !c.is_ascii_digit());
+        day.parse().ok().filter(|_| is_end)
+    })
+}

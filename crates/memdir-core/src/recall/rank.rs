@@ -1,0 +1,192 @@
+//! From candidates to what is shown: one probability each, a floor, a small number.
+
+use jiff::Zoned;
+
+use super::gather::{Candidate, Look};
+use super::library::Library;
+use super::note::Note;
+use super::parts::{Part, Parts, Weights};
+use super::prompt::{Moment, Read, is_explicit, is_single_word};
+use crate::memory::{Status, Tier};
+
+/// At most so many notes are shown.
+pub const MAX_SHOWN: usize = 5;
+/// At most so many of them because another one led there.
+const MAX_VIA: usize = 2;
+/// Links are followed from as many notes, if they are at least this probable.
+const MAX_SOURCES: usize = 3;
+const SURE_SOURCE: f32 = 0.25;
+/// Two notes this near are told apart by how well they are held.
+const STRENGTH: f32 = 0.6;
+/// What one that came about by itself loses, and what one that no longer holds loses.
+const SUPPLEMENTARY: f32 = 0.4;
+const NOT_ACTIVE: f32 = 1.5;
+
+/// What is known of a note beside its text.
+pub trait Standing {
+    /// Returns how strongly it is held, from 0 to 1; a half if nothing is known.
+    fn strength(&self, note: &Note) -> f32;
+}
+
+/// Nothing is known of any note.
+#[derive(Debug, Clone, Copy)]
+pub struct Unknown;
+
+impl Standing for Unknown {
+    fn strength(&self, _: &Note) -> f32 {
+        0.5
+    }
+}
+
+/// A note with how probable it is that it helps.
+#[derive(Debug, Clone)]
+pub struct Hit {
+    /// The note.
+    pub note: Note,
+    /// How probable it is that it helps.
+    pub score: f32,
+    /// What speaks for it.
+    pub parts: Parts,
+    /// The notes that led to it, if it was not found by itself.
+    pub via: Vec<String>,
+}
+
+/// Why a candidate is not shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Skipped {
+    /// It is not probable enough.
+    BelowFloor,
+    /// Others are much more probable.
+    BehindOthers,
+    /// Five are shown already, or two by links.
+    NoRoom,
+    /// It tells how to use a tool that is in use.
+    ToolInUse,
+}
+
+impl Skipped {
+    /// Says it in words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::BelowFloor => "below the floor",
+            Self::BehindOthers => "far behind the best",
+            Self::NoRoom => "no room",
+            Self::ToolInUse => "usage of a tool that is in use",
+        }
+    }
+}
+
+/// What came to mind.
+#[derive(Debug, Clone, Default)]
+pub struct Recalled {
+    /// What is shown, the most probable first.
+    pub hits: Vec<Hit>,
+    /// What is not, and why, the most probable first.
+    pub skipped: Vec<(Hit, Skipped)>,
+    /// The floor that held.
+    pub floor: f32,
+}
+
+/// Ranks every candidate of a moment, the most probable first, without a floor.
+pub fn rank<L: Library>(
+    library: &L,
+    moment: &Moment,
+    now: &Zoned,
+    weights: &Weights,
+    standing: &impl Standing,
+) -> Result<Vec<Hit>, L::Error> {
+    let read = Read::of(moment);
+    let look = Look::new(library, &read, now)?;
+    let mut found = look.candidates()?;
+    let mut sources: Vec<_> =
+        found.iter().map(|candidate| (candidate.doc, weights.probability(&candidate.parts))).collect();
+    sources.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    sources.retain(|(_, probability)| *probability >= SURE_SOURCE);
+    sources.truncate(MAX_SOURCES);
+    look.spread(&sources, &mut found)?;
+    let mut hits: Vec<Hit> = found.into_iter().map(|candidate| hit(candidate, weights, standing)).collect();
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.note.name.cmp(&b.note.name)));
+    Ok(hits)
+}
+
+fn hit(candidate: Candidate, weights: &Weights, standing: &impl Standing) -> Hit {
+    let Candidate { note, parts, via, .. } = candidate;
+    let mut odds = logit(weights.probability(&parts)) + STRENGTH * (standing.strength(&note) - 0.5);
+    if note.tier == Tier::Supplementary {
+        odds -= SUPPLEMENTARY;
+    }
+    if note.status != Status::Active {
+        odds -= NOT_ACTIVE;
+    }
+    // A note that would be found without the link is its own.
+    let mut alone = parts;
+    for part in [Part::Via, Part::ViaOnly, Part::ViaMeaning] {
+        alone.0[part as usize] = 0.0;
+    }
+    let is_own = weights.probability(&alone) >= weights.floor;
+    Hit { score: 1.0 / (1.0 + (-odds).exp()), via: if is_own { Vec::new() } else { via }, note, parts }
+}
+
+fn logit(probability: f32) -> f32 {
+    let probability = probability.clamp(1e-6, 1.0 - 1e-6);
+    (probability / (1.0 - probability)).ln()
+}
+
+/// Says what an agent should be reminded of at a moment: at most five notes, or none.
+pub fn recall<L: Library>(
+    library: &L,
+    moment: &Moment,
+    now: &Zoned,
+    weights: &Weights,
+    standing: &impl Standing,
+) -> Result<Recalled, L::Error> {
+    if is_silent(moment) {
+        return Ok(Recalled { floor: weights.floor, ..Recalled::default() });
+    }
+    let hits = rank(library, moment, now, weights, standing)?;
+    Ok(choose(hits, moment, weights))
+}
+
+/// Says whether there is nothing to look for: one word, and no signal beside it.
+fn is_silent(moment: &Moment) -> bool {
+    let has_signal = !moment.files.is_empty() || !moment.error.is_empty() || !moment.branch.is_empty();
+    is_single_word(&moment.prompt) && !has_signal
+}
+
+/// Chooses among ranked notes.
+pub(super) fn choose(hits: Vec<Hit>, moment: &Moment, weights: &Weights) -> Recalled {
+    let floor = if is_explicit(&moment.prompt) { weights.asked_floor } else { weights.floor };
+    let best = hits.first().map_or(0.0, |hit| hit.score);
+    let mut recalled = Recalled { floor, ..Recalled::default() };
+    if is_silent(moment) {
+        return recalled;
+    }
+    for hit in hits {
+        let n_via = recalled.hits.iter().filter(|shown| !shown.via.is_empty()).count();
+        let skipped = match () {
+            () if is_usage(&hit.note, &moment.tools) => Some(Skipped::ToolInUse),
+            () if hit.score < floor => Some(Skipped::BelowFloor),
+            () if hit.score < best * weights.margin => Some(Skipped::BehindOthers),
+            () if recalled.hits.len() >= MAX_SHOWN => Some(Skipped::NoRoom),
+            () if !hit.via.is_empty() && n_via >= MAX_VIA => Some(Skipped::NoRoom),
+            () => None,
+        };
+        match skipped {
+            Some(why) => recalled.skipped.push((hit, why)),
+            None => recalled.hits.push(hit),
+        }
+    }
+    recalled
+}
+
+/// Says whether a note tells how to use one of these tools; what warns of one is no usage note.
+fn is_usage(note: &Note, tools: &[String]) -> bool {
+    let head = note.head().to_lowercase();
+    let warns = matches!(note.kind.as_str(), "gotcha" | "warning" | "pitfall" | "decision")
+        || ["gotcha", "warning", "never ", "pitfall", "careful"].iter().any(|word| head.contains(word));
+    let tells = note.kind == "howto"
+        || ["howto", "how to", "usage", "cheat sheet"].iter().any(|word| head.contains(word));
+    let is_about =
+        |tool: &String| head.split(|c: char| !c.is_alphanumeric()).any(|word| word == tool.to_lowercase());
+    tells && !warns && tools.iter().any(is_about)
+}

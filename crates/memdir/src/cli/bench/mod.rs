@@ -1,0 +1,124 @@
+//! `memdir bench`: how good and how fast recall is, and the weights it goes by.
+
+mod suite;
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use memdir_core::recall::tune::{self, Figures};
+use memdir_core::recall::{Unknown, Weights, recall};
+use serde_json::json;
+
+use crate::context::Context;
+use crate::failure::{Failure, Outcome};
+use crate::ui::Ui;
+use suite::Suite;
+
+/// Measure recall, and fit its weights
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// Show how often the right memory comes to mind on a labelled suite
+    Recall {
+        /// Directory with NAME.memories.jsonl and NAME.prompts.jsonl
+        #[arg(long, value_name = "DIR")]
+        suite: PathBuf,
+        /// Print each moment that went wrong
+        #[arg(long)]
+        wrong: bool,
+    },
+    /// Fit the weights to a labelled suite and print the table
+    Tune {
+        /// Directory with NAME.memories.jsonl and NAME.prompts.jsonl
+        #[arg(long, value_name = "DIR")]
+        suite: PathBuf,
+        /// Share of silent moments that may get a memory
+        #[arg(long, value_name = "SHARE", default_value_t = 0.035)]
+        alarms: f64,
+    },
+}
+
+pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
+    let now = Timestamp::to_zoned(context.now, TimeZone::UTC);
+    match &args.what {
+        What::Recall { suite, wrong } => {
+            let suite = Suite::read(suite)?;
+            let weights = Weights::fitted();
+            let Ok(figures) = tune::measure(&suite.rows(), &now, &weights);
+            if *wrong {
+                show_wrong(&suite, &now, &weights, ui);
+            }
+            print(&figures, ui);
+        }
+        What::Tune { suite, alarms } => {
+            let suite = Suite::read(suite)?;
+            let rows = suite.rows();
+            let Ok(weights) = tune::fit(&rows, &now, &Weights::fitted(), *alarms);
+            let Ok(figures) = tune::measure(&rows, &now, &weights);
+            ui.block(&weights.to_table());
+            ui.say(&summary(&figures));
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+fn show_wrong(suite: &Suite, now: &jiff::Zoned, weights: &Weights, ui: &mut Ui) {
+    for (shelf, id, row) in &suite.moments {
+        let Ok(recalled) = recall(&suite.shelves[*shelf], &row.moment, now, weights, &Unknown);
+        let names: Vec<&str> = recalled.hits.iter().map(|hit| hit.note.name.as_str()).collect();
+        let is_right = if row.gold.is_empty() {
+            names.is_empty()
+        } else {
+            names.iter().any(|name| row.gold.iter().any(|gold| gold == name))
+        };
+        if !is_right {
+            let best = recalled.skipped.iter().find(|(hit, _)| row.gold.contains(&hit.note.name));
+            let best = best.map(|(hit, why)| format!("{:.2} {}", hit.score, why.as_str()));
+            ui.line(&format!(
+                "{id}: {} | shown {names:?} | right {:?} {}",
+                row.moment.prompt.replace('\n', " "),
+                row.gold,
+                best.unwrap_or_default()
+            ));
+        }
+    }
+}
+
+fn print(figures: &Figures, ui: &mut Ui) {
+    if ui.is_json() {
+        let kinds: serde_json::Map<String, serde_json::Value> = figures
+            .kinds
+            .iter()
+            .map(|(kind, (n, hit))| (kind.clone(), json!({ "moments": n, "hit": *hit as f64 / *n as f64 })))
+            .collect();
+        ui.json(&json!({
+            "kinds": kinds,
+            "mean_hit": figures.mean_hit(),
+            "precision": figures.precision(),
+            "false_alarms": figures.false_alarms(),
+            "silent": figures.silent.0,
+        }));
+        return;
+    }
+    for (kind, (n, hit)) in &figures.kinds {
+        ui.line(&format!("{kind:<16} {:.2} ({hit} of {n})", *hit as f64 / *n as f64));
+    }
+    ui.line(&summary(figures));
+}
+
+fn summary(figures: &Figures) -> String {
+    format!(
+        "mean {:.3}, precision {:.3} ({} shown), false alarms {:.3} ({} silent)",
+        figures.mean_hit(),
+        figures.precision(),
+        figures.shown.0,
+        figures.false_alarms(),
+        figures.silent.0
+    )
+}
