@@ -16,6 +16,11 @@ impl ContentHash {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// Returns its bytes.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
     /// Returns the first eight hex digits, for file names that people read.
     pub fn short(&self) -> String {
         self.to_string()[..8].to_owned()

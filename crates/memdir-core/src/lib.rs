@@ -8,6 +8,7 @@ pub mod classify;
 pub mod dates;
 pub mod embed;
 pub mod exchange;
+pub mod frame;
 pub mod glob;
 pub mod hash;
 pub mod learned;

@@ -39,6 +39,20 @@ pub struct Event {
     /// Who said it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prov: Option<Provenance>,
+    /// At which place it was shown, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
+    /// How many bytes it took there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+}
+
+impl Event {
+    /// Says that something happened to a memory.
+    pub fn new(t: Timestamp, ev: EventKind, mem: &str) -> Self {
+        let mem = mem.to_owned();
+        Self { t, ev, mem, sha256: None, sid: None, by: None, prov: None, rank: None, bytes: None }
+    }
 }
 
 /// What can happen to a memory. Words of later versions read as [`EventKind::Other`].
@@ -53,6 +67,12 @@ pub enum EventKind {
     Accepted,
     /// The user was told of a line of the index page that somebody else wrote.
     Noticed,
+    /// It was shown to a session.
+    Surfaced,
+    /// A session made use of it.
+    Used,
+    /// It was shown, and nothing came of it.
+    Ignored,
     /// It was corrected.
     Corrected,
     /// It got another name.
@@ -204,8 +224,12 @@ fn month_of(name: &str) -> &str {
 
 /// Returns this machine's short name; `None` if it has none yet.
 pub fn known_machine(home: &Dir) -> Option<String> {
-    let key = home.read(MACHINE_KEY, 4096).ok()??;
-    (!key.is_empty()).then(|| ContentHash::of(&key).short())
+    key(home).map(|key| ContentHash::of(&key).short())
+}
+
+/// Returns this machine's secret; `None` if it has none yet.
+pub fn key(home: &Dir) -> Option<Vec<u8>> {
+    home.read(MACHINE_KEY, 4096).ok()?.filter(|key| !key.is_empty())
 }
 
 /// Returns this machine's short name, making its secret key on first use, by way of a temporary file in `state`.
@@ -233,13 +257,10 @@ mod tests {
         let at: Timestamp = "2026-04-02T10:31:00Z".parse().unwrap();
         let hash = ContentHash::of(b"x");
         let event = Event {
-            t: at,
-            ev: EventKind::Written,
-            mem: "a".into(),
             sha256: Some(hash),
-            sid: None,
             by: Some(Surface::Cli),
             prov: Some(Provenance::User),
+            ..Event::new(at, EventKind::Written, "a")
         };
         ledger.append(std::slice::from_ref(&event)).unwrap();
         let file = temp.path().join("usage-m1-2026-04.jsonl");

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use jiff::civil::Date;
 
+use serde::{Deserialize, Serialize};
+
 use crate::embed::{self, Row};
 use crate::memory::{Document, Memory, MemoryType, Status, Tier, links};
 use crate::terms::{Occurrence, Origin, Term, in_english, terms};
@@ -21,8 +23,10 @@ const MAX_BODY: usize = 16 * 1024;
 const MAX_SENTENCES: usize = 24;
 
 /// What is known of a memory without opening it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Note {
+    /// Where it is in its vault.
+    pub path: String,
     /// Its name.
     pub name: String,
     /// What it is about.
@@ -75,6 +79,7 @@ impl Note {
         let mut words = memory.tags.clone();
         words.extend(memory.aliases.iter().cloned());
         Self {
+            path: memory.path.as_str().to_owned(),
             name: memory.name.clone(),
             description: memory.description.clone(),
             words,

@@ -305,13 +305,11 @@ impl<'v> Writer<'v> {
     ) {
         let Some(ledger) = &self.ledger else { return };
         let event = |(ev, path, sha256): &(EventKind, MemoryPath, Option<ContentHash>)| Event {
-            t: self.now,
-            ev: *ev,
-            mem: path.stem().to_owned(),
             sha256: *sha256,
             sid: change.session.clone(),
             by: Some(change.by),
             prov: sha256.filter(|_| *ev == EventKind::Written).and_then(&who),
+            ..Event::new(self.now, *ev, path.stem())
         };
         let events: Vec<Event> = events.iter().map(event).collect();
         // Not waited for and not fatal: the history record says the same.

@@ -120,13 +120,9 @@ impl Writer<'_> {
     fn note_lines(&self, kind: EventKind, hashes: impl IntoIterator<Item = ContentHash>) -> io::Result<()> {
         let Some(ledger) = &self.ledger else { return Ok(()) };
         let event = |hash| Event {
-            t: self.now,
-            ev: kind,
-            mem: INDEX_PAGE.to_owned(),
             sha256: Some(hash),
-            sid: None,
             by: Some(Surface::Cli),
-            prov: None,
+            ..Event::new(self.now, kind, INDEX_PAGE)
         };
         ledger.append(&hashes.into_iter().map(event).collect::<Vec<_>>())
     }

@@ -51,6 +51,8 @@ impl fmt::Display for Why {
 pub(super) struct Listing {
     /// Files that may be memories, sorted.
     pub(super) paths: Vec<MemoryPath>,
+    /// Folders that were listed; the root is empty.
+    pub(super) folders: Vec<String>,
     /// What was passed over.
     pub(super) skipped: Vec<Skipped>,
     /// Temporary files of a writer, in the root.
@@ -67,6 +69,7 @@ impl Listing {
     }
 
     fn visit(&mut self, dir: &Dir, prefix: &str, depth: usize) -> io::Result<()> {
+        self.folders.push(prefix.trim_end_matches('/').to_owned());
         let mut folders = Vec::new();
         dir.for_each(|name, kind| {
             if depth == 0 && name.starts_with(TEMP_PREFIX) {

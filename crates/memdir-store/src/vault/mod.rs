@@ -27,6 +27,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use memdir_core::hash::ContentHash;
+use memdir_core::memory::MemoryPath;
 use memdir_core::policy::Refusal;
 
 use crate::disk::{Dir, ReadError};
@@ -138,6 +139,17 @@ impl Vault {
         Ok(Self { id: id.to_owned(), home: home.to_owned(), root })
     }
 
+    /// Returns the state root.
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// Lists the files that may be memories, and the folders they are in, without opening any; the root is empty.
+    pub fn names(&self) -> io::Result<(Vec<MemoryPath>, Vec<String>)> {
+        let listing = listing::Listing::read(&self.root)?;
+        Ok((listing.paths, listing.folders))
+    }
+
     /// Returns the directory.
     pub fn path(&self) -> &Path {
         self.root.path()
@@ -191,6 +203,15 @@ impl Vault {
         let dir = Dir::open(&self.state_path().join("ledger")).ok()?;
         let state = Dir::open(&self.state_path()).ok()?;
         Some(Ledger::new(dir, state, ledger::known_machine(&home)?))
+    }
+
+    /// Returns the ledgers, making what is missing for the first line.
+    pub fn ensure_ledger(&self) -> io::Result<Ledger> {
+        let home = Dir::ensure(&self.home)?;
+        let state = Dir::ensure(&self.state_path())?;
+        let dir = Dir::ensure(&self.state_path().join("ledger"))?;
+        let machine = ledger::machine(&home, &state)?;
+        Ok(Ledger::new(dir, state, machine))
     }
 
     fn lock(&self) -> Result<Lock, CommitError> {

@@ -9,6 +9,7 @@ mod edit;
 mod export;
 mod forget;
 mod import;
+mod index;
 mod init;
 mod links;
 mod list;
@@ -18,6 +19,7 @@ mod new;
 mod placing;
 mod projects;
 mod promote;
+mod recall;
 mod remember;
 mod rename;
 mod review;
@@ -28,6 +30,7 @@ mod secrets;
 mod show;
 mod supersede;
 mod undo;
+mod why;
 mod why_not;
 mod writing;
 
@@ -86,6 +89,9 @@ enum Command {
     Show(show::Args),
     List(list::Args),
     Search(search::Args),
+    Recall(recall::Args),
+    Why(why::Args),
+    Index(index::Args),
     Edit(edit::Args),
     Correct(correct::Args),
     Rename(rename::Args),
@@ -174,6 +180,9 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
         Command::Projects(args) => projects::run(&args, &context, ui),
         Command::Import(args) => import::run(&args, &context, ui),
         Command::Export(args) => export::run(&args, &context, ui),
+        Command::Recall(args) => recall::run(&args, &context, ui),
+        Command::Why(args) => why::run(&args, &context, ui),
+        Command::Index(args) => index::run(&args, &context, ui),
         Command::Bench(args) => bench::run(&args, &context, ui),
         Command::Completions(args) => completions::run(&args, ui),
     }

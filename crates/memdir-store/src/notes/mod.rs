@@ -1,0 +1,262 @@
+//! The memories of a vault as an index: what recall and search look into.
+//!
+//! The index is derived and may be deleted at any time. Whoever asks first looks whether it still shows the vault: a file
+//! that is new, changed or gone is taken up before anything is answered, also when another program wrote it. Damage, another
+//! version or no index at all means building it anew; one process does that while others wait for it. Where nothing can be
+//! written the memories are held in memory instead. Look at [`ask`] first.
+
+mod fresh;
+
+use std::io;
+use std::path::PathBuf;
+
+use memdir_core::embed::{self, Row};
+use memdir_core::memory::{Document, Memory, MemoryPath};
+use memdir_core::recall::{DocId, Library, Note, Posting, Shelf};
+use memdir_core::terms::Term;
+
+use crate::index::{self, Index, IndexError, Options, Stamp, Writer};
+use crate::vault::{MAX_MEMORY, Vault};
+use fresh::Look;
+
+/// So many vectors are compared at least; a smaller index is compared whole.
+const MIN_ROWS: usize = 32_768;
+
+/// The notes of one vault, ready to be looked into.
+#[derive(Debug)]
+pub enum Notes {
+    /// In files.
+    Indexed(Index),
+    /// In memory, because no index can be kept.
+    Held(Shelf),
+}
+
+/// Why the notes of a vault cannot be looked into.
+#[derive(Debug, thiserror::Error)]
+pub enum NotesError {
+    /// The vault cannot be listed.
+    #[error("could not list the vault")]
+    Vault(#[source] io::Error),
+    /// The index cannot be used, and could not be built anew.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+}
+
+/// What had to be done before an answer could be given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Upkeep {
+    /// Nothing, or files were taken up.
+    #[default]
+    None,
+    /// There was no index.
+    Built,
+    /// The index was damaged or of another version, and this process built it anew.
+    Rebuilt,
+}
+
+/// Asks the notes of a vault, after the index was brought up to date. `question` may be asked again when the index
+/// turns out to be damaged.
+pub fn ask<T>(
+    vault: &Vault,
+    question: impl Fn(&Notes) -> Result<T, IndexError>,
+) -> Result<(T, Upkeep), NotesError> {
+    let (notes, upkeep) = open(vault)?;
+    match question(&notes) {
+        Err(err) if err.asks_for_rebuild() => {}
+        answer => return Ok((answer?, upkeep)),
+    }
+    // Somebody else may have met the same damage and be done with it.
+    let mut writer = writer(vault)?;
+    if let Ok(index) = Index::open(&directory(vault), embed::centroids())
+        && let Ok(answer) = question(&Notes::Indexed(index))
+    {
+        return Ok((answer, upkeep));
+    }
+    rebuild(vault, &mut writer)?;
+    drop(writer);
+    let index = Index::open(&directory(vault), embed::centroids())?;
+    Ok((question(&Notes::Indexed(index))?, Upkeep::Rebuilt))
+}
+
+/// Builds the index of a vault anew.
+pub fn build(vault: &Vault) -> Result<usize, NotesError> {
+    let mut writer = writer(vault)?;
+    rebuild(vault, &mut writer)
+}
+
+/// Returns where the index of a vault is.
+pub fn directory(vault: &Vault) -> PathBuf {
+    vault.home().join("index").join(format!("{}.notes", vault.id()))
+}
+
+fn writer(vault: &Vault) -> Result<Writer, NotesError> {
+    Ok(Writer::open(&directory(vault), Options::new(embed::centroids()))?)
+}
+
+/// Opens the index of a vault as the vault is now.
+fn open(vault: &Vault) -> Result<(Notes, Upkeep), NotesError> {
+    let path = directory(vault);
+    let found = Index::open(&path, embed::centroids());
+    if let Ok(index) = &found
+        && let Ok(true) = fresh::is_fresh(vault, index)
+    {
+        return Ok((Notes::Indexed(found?), Upkeep::None));
+    }
+    let was_there = !matches!(found, Err(IndexError::Missing));
+    drop(found);
+    match bring_up(vault, was_there) {
+        Ok(upkeep) => Ok((Notes::Indexed(Index::open(&path, embed::centroids())?), upkeep)),
+        // A directory that cannot be written, a lock that cannot be had: answers are slower, not missing.
+        Err(NotesError::Index(IndexError::Io(_) | IndexError::Lock(_))) => {
+            Ok((Notes::Held(hold(vault)?), Upkeep::None))
+        }
+        Err(err) => Err(err),
+    }
+}
+
+/// Takes up what changed, or builds the index; one process at a time.
+fn bring_up(vault: &Vault, was_there: bool) -> Result<Upkeep, NotesError> {
+    let mut writer = writer(vault)?;
+    let look = Look::at(vault).map_err(NotesError::Vault)?;
+    let changes = match writer.index() {
+        Ok(index) => look.compare(index),
+        Err(err) => Err(err),
+    };
+    match changes {
+        Ok(changes) => {
+            let entries: Vec<index::Entry> =
+                changes.new.iter().filter_map(|(path, stamp)| entry(vault, path, *stamp)).collect();
+            if !entries.is_empty() || !changes.gone.is_empty() {
+                writer.apply(entries, changes.gone)?;
+            }
+            look.remember(vault);
+            Ok(Upkeep::None)
+        }
+        Err(err) if err.asks_for_rebuild() => {
+            rebuild(vault, &mut writer)?;
+            Ok(if was_there { Upkeep::Rebuilt } else { Upkeep::Built })
+        }
+        Err(err) => Err(err.into()),
+    }
+}
+
+fn rebuild(vault: &Vault, writer: &mut Writer) -> Result<usize, NotesError> {
+    let look = Look::at(vault).map_err(NotesError::Vault)?;
+    let mut n_notes = 0;
+    let entries = look.files.iter().filter_map(|(path, stamp)| entry(vault, path, *stamp));
+    writer.rebuild(entries.inspect(|_| n_notes += 1))?;
+    look.remember(vault);
+    Ok(n_notes)
+}
+
+fn hold(vault: &Vault) -> Result<Shelf, NotesError> {
+    let look = Look::at(vault).map_err(NotesError::Vault)?;
+    let notes = look.files.iter().filter_map(|(path, _)| Some(read(vault, path)?.0));
+    Ok(Shelf::new(notes.collect()))
+}
+
+/// Reads a memory; `None` if it cannot be read or vanished.
+fn read(vault: &Vault, path: &MemoryPath) -> Option<(Note, [u8; 32])> {
+    let bytes = vault.dir().read(path.as_str(), MAX_MEMORY).ok()??;
+    let document = Document::parse(&bytes);
+    let (memory, _) = Memory::read(path, &document);
+    let note = Note { name: path.stem().to_owned(), ..Note::of(&memory, &document) };
+    Some((note, *memdir_core::hash::ContentHash::of(&bytes).as_bytes()))
+}
+
+fn entry(vault: &Vault, path: &MemoryPath, stamp: Stamp) -> Option<index::Entry> {
+    let (note, sha256) = read(vault, path)?;
+    let found = note.entry();
+    let mut facets: Vec<u64> = found.facets.iter().map(|facet| facet.value()).collect();
+    facets.push(name_facet(&note.name));
+    Some(index::Entry {
+        key: path.as_str().to_owned(),
+        stamp: Stamp { sha256, ..stamp },
+        terms: found.terms.iter().map(|(term, weight)| (term.value(), *weight)).collect(),
+        facets,
+        length: found.length,
+        vector: found.row,
+        payload: serde_json::to_vec(&note).ok()?,
+    })
+}
+
+fn name_facet(name: &str) -> u64 {
+    Term::of(&format!("name:{}", name.to_lowercase())).value()
+}
+
+impl Library for Notes {
+    type Error = IndexError;
+
+    fn n_notes(&self) -> usize {
+        match self {
+            Self::Indexed(index) => index.len(),
+            Self::Held(shelf) => shelf.n_notes(),
+        }
+    }
+
+    fn total_length(&self) -> u64 {
+        match self {
+            Self::Indexed(index) => index.total_length(),
+            Self::Held(shelf) => shelf.total_length(),
+        }
+    }
+
+    fn postings(&self, term: Term) -> Result<Vec<Posting>, IndexError> {
+        match self {
+            Self::Indexed(index) => {
+                let postings = index.postings(term.value())?.into_iter();
+                Ok(postings
+                    .map(|found| Posting { doc: found.doc.0, weight: found.weight, length: found.length })
+                    .collect())
+            }
+            Self::Held(shelf) => Ok(sure(shelf.postings(term))),
+        }
+    }
+
+    fn facet(&self, facet: Term) -> Result<Vec<DocId>, IndexError> {
+        match self {
+            Self::Indexed(index) => Ok(index.facet(facet.value())?.into_iter().map(|doc| doc.0).collect()),
+            Self::Held(shelf) => Ok(sure(shelf.facet(facet))),
+        }
+    }
+
+    fn nearest(&self, row: &Row, limit: usize) -> Result<Vec<(DocId, i32)>, IndexError> {
+        match self {
+            Self::Indexed(index) => {
+                let near = index.nearest(row, limit, MIN_ROWS)?;
+                Ok(near.into_iter().map(|(doc, dot)| (doc.0, dot)).collect())
+            }
+            Self::Held(shelf) => Ok(sure(shelf.nearest(row, limit))),
+        }
+    }
+
+    fn note(&self, doc: DocId) -> Result<Note, IndexError> {
+        match self {
+            Self::Indexed(index) => {
+                let found = index.doc(index::DocId(doc))?;
+                serde_json::from_slice(&found.payload).map_err(|_| IndexError::OtherVersion)
+            }
+            Self::Held(shelf) => Ok(sure(shelf.note(doc))),
+        }
+    }
+
+    fn row(&self, doc: DocId) -> Result<Option<Row>, IndexError> {
+        match self {
+            Self::Indexed(index) => index.vector(index::DocId(doc)),
+            Self::Held(shelf) => Ok(sure(shelf.row(doc))),
+        }
+    }
+
+    fn named(&self, name: &str) -> Result<Option<DocId>, IndexError> {
+        match self {
+            Self::Indexed(index) => Ok(index.facet(name_facet(name))?.first().map(|doc| doc.0)),
+            Self::Held(shelf) => Ok(sure(shelf.named(name))),
+        }
+    }
+}
+
+/// Takes an answer that cannot fail.
+fn sure<T>(answer: Result<T, std::convert::Infallible>) -> T {
+    let Ok(answer) = answer;
+    answer
+}

@@ -1,0 +1,113 @@
+//! What became of memories that were shown, replayed from the ledger.
+//!
+//! A recall changes no memory file. What was shown, used or left alone stands in append-only lines beside the vault, and
+//! whoever ranks reads them here: use strengthens, being shown in vain weakens, and what a session has seen is not shown to
+//! it again.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+
+use jiff::Timestamp;
+use memdir_core::recall::{Note, Standing};
+use memdir_core::strength::strength;
+
+use crate::ledger::{EventKind, Ledger};
+
+/// What the first use adds to a memory's stability, and what each time of being shown in vain leaves of it.
+const BY_USE: f64 = 0.6;
+const IN_VAIN: f64 = 0.85;
+
+/// What is known of the use of a vault's memories.
+#[derive(Debug, Default)]
+pub struct Usage {
+    memories: HashMap<String, Used>,
+    /// What the session has been shown.
+    shown: HashSet<String>,
+    n_bytes: u64,
+    now: Timestamp,
+}
+
+/// How often a memory was shown and used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Used {
+    /// How often it was shown.
+    pub surfaced: u32,
+    /// How often something came of it.
+    pub used: u32,
+    /// How often nothing did, as far as somebody looked.
+    pub ignored: u32,
+    /// When it was last used.
+    pub last_used: Option<Timestamp>,
+}
+
+impl Used {
+    /// Returns how slowly it fades: 1 for a memory without a history.
+    pub fn stability(&self) -> f64 {
+        let in_vain = self.ignored.max(self.surfaced.saturating_sub(self.used));
+        (1.0 + BY_USE * f64::from(self.used).ln_1p()) * IN_VAIN.powi(in_vain.min(40).cast_signed())
+    }
+}
+
+impl Usage {
+    /// Replays a ledger up to `now`; `session` is the one that asks.
+    pub fn read(ledger: &Ledger, session: Option<&str>, now: Timestamp) -> io::Result<Self> {
+        let mut usage = Self { now, ..Self::default() };
+        ledger.for_each(|event| {
+            let is_own = session.is_some() && event.sid.as_deref() == session;
+            match event.ev {
+                EventKind::Surfaced => {
+                    usage.memories.entry(event.mem.clone()).or_default().surfaced += 1;
+                    if is_own {
+                        usage.n_bytes += event.bytes.unwrap_or_default();
+                        usage.shown.insert(event.mem);
+                    }
+                }
+                EventKind::Used => {
+                    let used = usage.memories.entry(event.mem).or_default();
+                    used.used += 1;
+                    used.last_used = used.last_used.max(Some(event.t));
+                }
+                EventKind::Ignored => usage.memories.entry(event.mem).or_default().ignored += 1,
+                _ => {}
+            }
+        })?;
+        Ok(usage)
+    }
+
+    /// Returns what is known of a memory's use.
+    pub fn of(&self, name: &str) -> Used {
+        self.memories.get(name).copied().unwrap_or_default()
+    }
+
+    /// Says whether the session has been shown a memory.
+    pub fn was_shown(&self, name: &str) -> bool {
+        self.shown.contains(name)
+    }
+
+    /// Returns how many bytes of memories the session has been shown.
+    pub fn n_bytes(&self) -> u64 {
+        self.n_bytes
+    }
+}
+
+impl Standing for Usage {
+    fn strength(&self, note: &Note) -> f32 {
+        let used = self.of(&note.name);
+        let since = used.last_used.max(note.modified).unwrap_or(self.now);
+        strength(note.memory_type, self.now.duration_since(since), used.stability()) as f32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// DS-02.
+    #[test]
+    fn use_strengthens_and_being_shown_in_vain_weakens() {
+        let stability = |surfaced, used| Used { surfaced, used, ..Used::default() }.stability();
+        assert_eq!(stability(0, 0), 1.0);
+        assert!(stability(3, 3) > 1.5 && stability(5, 5) > stability(3, 3));
+        assert!(stability(5, 0) < 0.5 && stability(100, 0) > 0.0);
+    }
+}

@@ -1,0 +1,91 @@
+//! `memdir why`: what speaks for a memory at a prompt.
+
+use memdir_core::recall::{Moment, Part, Weights, rank};
+use serde_json::json;
+
+use super::recall::{ask, usage};
+use crate::context::Context;
+use crate::failure::{Failure, Outcome};
+use crate::ui::{Column, Tone, Ui};
+
+/// Show what speaks for a memory at a prompt
+///
+/// Prints each part of the score with what it counts, the probability they add up to, and the floor below which nothing is
+/// shown.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The memory
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// The prompt
+    #[arg(long, value_name = "TEXT")]
+    query: String,
+}
+
+pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
+    let found = context.find(&args.name)?;
+    let moment = Moment { prompt: args.query.clone(), ..Moment::default() };
+    let usage = usage(&found.vault, None, context);
+    let hits =
+        ask(&found.vault, context, ui, |notes, now, weights| rank(notes, &moment, now, weights, &usage))?;
+    let name = found.loaded.path.stem();
+    let weights = Weights::fitted();
+    let Some((place, hit)) = hits.iter().enumerate().find(|(_, hit)| hit.note.name == name) else {
+        if ui.is_json() {
+            ui.json(
+                &json!({ "name": name, "score": 0.0, "floor": weights.floor, "parts": {}, "shown": false }),
+            );
+        } else {
+            ui.say(&format!("nothing in `{name}` matches"));
+        }
+        return Ok(Outcome::Nothing);
+    };
+    let counts = |part: &Part| (*part, hit.parts.get(*part), weights.parts[*part as usize]);
+    let mut parts: Vec<_> = Part::ALL.iter().map(counts).filter(|(_, value, _)| *value != 0.0).collect();
+    parts.sort_by(|a, b| (b.1 * b.2).abs().total_cmp(&(a.1 * a.2).abs()));
+    if ui.is_json() {
+        let parts: serde_json::Map<String, serde_json::Value> = parts
+            .iter()
+            .map(|(part, value, weight)| {
+                (
+                    part.as_str().to_owned(),
+                    json!({ "value": value, "weight": weight, "counts": value * weight }),
+                )
+            })
+            .collect();
+        ui.json(&json!({
+            "name": name,
+            "score": hit.score,
+            "floor": weights.floor,
+            "place": place + 1,
+            "shown": hit.score >= weights.floor,
+            "via": hit.via,
+            "parts": parts,
+        }));
+        return Ok(Outcome::Done);
+    }
+    let columns = [
+        Column::new("part").tone(Tone::Strong),
+        Column::new("value"),
+        Column::new("weight"),
+        Column::new("counts"),
+    ];
+    let row = |(part, value, weight): &(Part, f32, f32)| {
+        vec![
+            part.as_str().to_owned(),
+            format!("{value:.2}"),
+            format!("{weight:.2}"),
+            format!("{:+.2}", value * weight),
+        ]
+    };
+    ui.table(&columns, &parts.iter().map(row).collect::<Vec<_>>());
+    let verdict = if hit.score >= weights.floor { "shown" } else { "not shown" };
+    ui.line(&format!(
+        "probability {:.2}, floor {:.2}: {verdict}; place {} of {}",
+        hit.score,
+        weights.floor,
+        place + 1,
+        hits.len()
+    ));
+    Ok(Outcome::Done)
+}
