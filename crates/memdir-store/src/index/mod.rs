@@ -37,6 +37,7 @@ mod tests;
 use std::io;
 
 pub use read::{Index, Stamps};
+pub(crate) use writer::LOCK;
 pub use writer::{Options, Writer};
 
 use crate::lock::LockError;

@@ -22,7 +22,7 @@ use crate::disk::{Dir, TEMP_PREFIX};
 use crate::lock::Lock;
 
 /// The lock's file below the index's directory.
-const LOCK: &str = "lock";
+pub(crate) const LOCK: &str = "lock";
 
 /// How an index is written.
 #[derive(Debug, Clone, Copy)]

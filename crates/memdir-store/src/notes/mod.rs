@@ -15,7 +15,9 @@ use memdir_core::memory::{Document, Memory, MemoryPath};
 use memdir_core::recall::{DocId, Library, Note, Posting, Shelf};
 use memdir_core::terms::Term;
 
+use crate::disk::Dir;
 use crate::index::{self, Index, IndexError, Options, Stamp, Writer};
+use crate::lock::Lock;
 use crate::vault::{MAX_MEMORY, Vault};
 use fresh::Look;
 
@@ -87,6 +89,16 @@ pub fn build(vault: &Vault) -> Result<usize, NotesError> {
 /// Returns where the index of a vault is.
 pub fn directory(vault: &Vault) -> PathBuf {
     vault.home().join("index").join(format!("{}.notes", vault.id()))
+}
+
+/// Removes the index of a vault, so that nothing of what it held is left; the next question builds it anew.
+pub(crate) fn erase(vault: &Vault) -> io::Result<()> {
+    let Ok(dir) = Dir::open(&directory(vault)) else { return Ok(()) };
+    let _lock = Lock::acquire(dir.path(), index::LOCK).map_err(io::Error::other)?;
+    let mut names = Vec::new();
+    dir.for_each(|name, _| names.push(name.to_owned()))?;
+    // Whoever waits for the lock waits for this very file.
+    names.iter().filter(|name| *name != index::LOCK).try_for_each(|name| dir.remove(name))
 }
 
 fn writer(vault: &Vault) -> Result<Writer, NotesError> {

@@ -20,6 +20,7 @@ use super::{CommitError, MAX_MEMORY, Vault, envelope};
 use crate::disk::{Dir, ReadError};
 use crate::history::{Area, Change, ChangeId, FileOp, History, OpKind, Record};
 use crate::ledger::{self, EventKind, Ledger};
+use crate::notes;
 
 /// The note of an erasure on its way, below a vault's state.
 pub(super) const ERASING: &str = "erasing.json";
@@ -294,6 +295,7 @@ impl Vault {
     /// Removes what the note names from everywhere; harmless to repeat.
     fn scrub(&self, state: &Dir, note: &Note) -> io::Result<Erased> {
         let mut erased = Erased::default();
+        notes::erase(self)?;
         for path in &note.paths {
             erased.n_live += usize::from(remove_live(&self.root, path, note)?);
         }

@@ -174,10 +174,11 @@ fn choose(reminders: &mut Reminders, vault: &Vault, at: usize, hit: Hit, usage: 
     if loaded.memory.quarantined {
         return skip("not trusted yet");
     }
-    if reminders.n_bytes + loaded.document.bytes().len() as u64 > BUDGET {
+    let n_bytes = text_of(&loaded).len() as u64;
+    if reminders.n_bytes + n_bytes > BUDGET {
         return skip("the session's budget is spent");
     }
-    reminders.n_bytes += loaded.document.body().len() as u64;
+    reminders.n_bytes += n_bytes;
     reminders.shown.push(Reminder { vault: at, hit, loaded });
 }
 
@@ -203,9 +204,15 @@ fn item(reminder: &Reminder, vault: &Vault, context: &Context) -> Item {
         remarks.push(format!("learned in {origin}"));
     }
     remarks.extend(hit.via.first().map(|via| format!("via [[{via}]]")));
+    let file = format!("{}.md", loaded.path.stem());
+    Item { memory_type: memory.memory_type, file, remarks, text: text_of(loaded) }
+}
+
+/// Returns what a memory says: its body, or its description where that is all.
+fn text_of(loaded: &Loaded) -> String {
     let body = String::from_utf8_lossy(loaded.document.body());
-    let text = if body.trim().is_empty() { memory.description.clone() } else { body.trim().to_owned() };
-    Item { memory_type: memory.memory_type, file: format!("{}.md", loaded.path.stem()), remarks, text }
+    let text = if body.trim().is_empty() { &loaded.memory.description } else { body.trim() };
+    text.to_owned()
 }
 
 /// Notes what was shown; not being able to costs nothing but a repetition.

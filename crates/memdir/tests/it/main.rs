@@ -15,6 +15,7 @@ mod hostile;
 mod outside;
 mod placing;
 mod privacy;
+mod recall;
 mod remember;
 mod review;
 mod secrets;

@@ -267,7 +267,7 @@ fn live_through_everything(sandbox: &Sandbox) {
     save_secret(sandbox);
     let aside = tempfile::tempdir().unwrap();
     let export = aside.path().join("export");
-    let commands: [&[&str]; 12] = [
+    let commands: [&[&str]; 13] = [
         &["search", CANARIES[0]],
         &["edit", "secret-plan", "--append", "And then some."],
         &["edit", "secret-plan", "--description", &format!("the new plan of {}", CANARIES[2])],
@@ -278,6 +278,7 @@ fn live_through_everything(sandbox: &Sandbox) {
         &["undo"],
         &["forget", "secret-plan", "--yes"],
         &["undo"],
+        &["search", "plan"],
         &["export", "archive", export.to_str().unwrap()],
         &["doctor"],
     ];
