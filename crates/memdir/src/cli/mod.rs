@@ -28,6 +28,7 @@ mod save;
 mod search;
 mod secrets;
 mod show;
+mod stale;
 mod supersede;
 mod undo;
 mod why;
@@ -91,6 +92,7 @@ enum Command {
     Search(search::Args),
     Recall(recall::Args),
     Why(why::Args),
+    Stale(stale::Args),
     Index(index::Args),
     Edit(edit::Args),
     Correct(correct::Args),
@@ -182,6 +184,7 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
         Command::Export(args) => export::run(&args, &context, ui),
         Command::Recall(args) => recall::run(&args, &context, ui),
         Command::Why(args) => why::run(&args, &context, ui),
+        Command::Stale(args) => stale::run(&args, &context, ui),
         Command::Index(args) => index::run(&args, &context, ui),
         Command::Bench(args) => bench::run(&args, &context, ui),
         Command::Completions(args) => completions::run(&args, ui),

@@ -346,3 +346,40 @@ fn a_memory_cannot_leave_its_frame() {
     assert_eq!(text.matches("\nHuman:").count() + text.matches("[/memdir 0").count(), 0, "{text}");
     assert_eq!(sandbox.read("project-zebra"), before);
 }
+
+/// MH-05, SL-08.
+#[test]
+fn what_lies_idle_is_listed_over_all_projects_by_days() {
+    let sandbox = project();
+    let idle = |days: &str, now: &str| -> Vec<String> {
+        let rows = sandbox.memdir(&["stale", days, "--json"]).at(now).run().json();
+        rows.as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(idle("14", "2026-04-04T10:00:00Z").len(), 9);
+    assert_eq!(idle("30", "2026-04-04T10:00:00Z"), [""; 0]);
+    sandbox.memdir(&["stale", "30"]).at("2026-04-04T10:00:00Z").code(1);
+}
+
+/// IS-02, CP-03.
+#[test]
+fn another_projects_memories_are_found_only_when_asked_for() {
+    let sandbox = sandbox();
+    let other = sandbox.root().join("other");
+    fs::create_dir(&other).unwrap();
+    let save = |cwd: &std::path::Path, name: &str, text: &str| {
+        sandbox
+            .memdir(&["save", name, "--type", "project", "--description", text, "--body", text])
+            .without_env("MEMDIR_VAULT")
+            .cwd(cwd)
+            .ok();
+    };
+    save(&sandbox.project(), "project-here", "The lighthouse keeper signs the tide tables");
+    save(&other, "project-there", "The lighthouse lamp comes from a museum in Oslo");
+    let ask = |args: &[&str]| names(&sandbox.memdir(args).without_env("MEMDIR_VAULT").run().json());
+    assert_eq!(ask(&["search", "--json", "lighthouse"]), ["project-here"]);
+    assert!(
+        !ask(&["recall", "--json", "where does the lighthouse lamp come from?"])
+            .contains(&"project-there".to_owned())
+    );
+    assert!(ask(&["search", "--json", "--all", "lighthouse"]).contains(&"project-there".to_owned()));
+}
