@@ -3,9 +3,11 @@
 use memdir_core::memory::{Memory, MemoryType, Tier};
 use memdir_core::strength::strength;
 use memdir_core::text::{age, age_days};
+use memdir_store::usage::Usage;
 use memdir_store::vault::Entry;
 use serde_json::{Value, json};
 
+use super::recall::usage;
 use crate::context::{Context, Shelf};
 use crate::failure::{Failure, Outcome};
 use crate::ui::{Column, Tone, Ui};
@@ -38,7 +40,12 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
         .filter(|(_, entry)| wanted(&entry.memory))
         .collect();
     if ui.is_json() {
-        let rows: Vec<Value> = rows.iter().map(|(shelf, entry)| row_json(shelf, entry, context)).collect();
+        let usages: Vec<Usage> = shelves.iter().map(|shelf| usage(&shelf.vault, None, context)).collect();
+        let usage_of = |wanted: &Shelf| {
+            shelves.iter().position(|shelf| std::ptr::eq(shelf, wanted)).map(|at| &usages[at])
+        };
+        let rows: Vec<Value> =
+            rows.iter().map(|(shelf, entry)| row_json(shelf, entry, usage_of(shelf), context)).collect();
         ui.json(&rows);
         return Ok(Outcome::Done);
     }
@@ -71,10 +78,12 @@ fn row(shelf: &Shelf, entry: &Entry, context: &Context) -> Vec<String> {
     ]
 }
 
-fn row_json(shelf: &Shelf, entry: &Entry, context: &Context) -> Value {
+fn row_json(shelf: &Shelf, entry: &Entry, usage: Option<&Usage>, context: &Context) -> Value {
     let memory = &entry.memory;
     let days = age_days(entry.modified(), context.now);
-    let since = context.now.duration_since(entry.modified());
+    let used = usage.map(|usage| usage.of(entry.path.stem())).unwrap_or_default();
+    let since = used.last_used.unwrap_or(entry.modified()).max(entry.modified());
+    let since = context.now.duration_since(since);
     json!({
         "name": entry.path.stem(),
         "path": shelf.vault.path().join(entry.path.as_str()).display().to_string(),
@@ -87,7 +96,7 @@ fn row_json(shelf: &Shelf, entry: &Entry, context: &Context) -> Value {
         "created": memory.created,
         "modified": entry.modified(),
         "age_days": days,
-        "strength": memory.memory_type.map(|kind| strength(kind, since, 1.0)),
+        "strength": memory.memory_type.map(|kind| strength(kind, since, used.stability())),
         "vault": if shelf.is_user() { "user" } else { "project" },
     })
 }
