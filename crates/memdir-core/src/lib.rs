@@ -4,6 +4,7 @@
 //! bytes that somebody else read. Look at [`memory`] first, then at [`change`] and [`policy`].
 
 pub mod change;
+pub mod claims;
 pub mod classify;
 pub mod dates;
 pub mod embed;

@@ -357,7 +357,7 @@ fn is_plain_word(name: &str) -> bool {
 }
 
 /// Says whether a name can only come from code: `snake_case`, `camelCase`, `TwoHumps`, `SCREAMING_CASE`.
-fn has_shape_of_code(name: &str) -> bool {
+pub(crate) fn has_shape_of_code(name: &str) -> bool {
     let inner = name.trim_matches('_');
     let bytes = inner.as_bytes();
     let humps = bytes.windows(2).filter(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
@@ -365,7 +365,7 @@ fn has_shape_of_code(name: &str) -> bool {
 }
 
 /// Returns what stands between backticks, on one line each; fenced blocks are code as a whole.
-fn code_spans(text: &str) -> Vec<Range<usize>> {
+pub(crate) fn code_spans(text: &str) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     let (mut at, mut fence): (usize, Option<usize>) = (0, None);
     for line in text.split_inclusive('\n') {

@@ -29,4 +29,5 @@ pub use evidence::{Commit, Evidence, FoundPath, FoundSymbol, InstructionLine, in
 pub use fingerprint::fingerprint;
 pub use judge::{Part, Weighed, judge, weigh};
 pub use mentions::{MAX_MENTIONS, Mention, Mentions, is_file_ending, mentions};
+pub(crate) use mentions::{code_spans, has_shape_of_code};
 pub use refusal::NotWorth;

@@ -1,0 +1,144 @@
+//! How a sentence speaks of what it names: as there, as gone, or as something that may be.
+//!
+//! "`src/old.rs` was removed" is still true when the file is missing, and "we will add `src/new.rs`" is no promise that
+//! it is there. Few words tell; a sentence without them speaks of what is.
+
+use std::ops::Range;
+
+/// How a sentence speaks of a thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// It is there.
+    Present,
+    /// It may be: a plan or an example.
+    Possible,
+    /// It is not there any more.
+    Gone,
+}
+
+/// Bytes on each side that are looked at: a longer sentence is cut.
+const MAX_SENTENCE: usize = 300;
+/// Beginnings of words, and phrases, of sentences about what is gone.
+const GONE: [&str; 29] = [
+    "removed",
+    "deleted",
+    "dropped",
+    "gone",
+    "formerly",
+    "previously",
+    "obsolete",
+    "retired",
+    "abandoned",
+    "replaced",
+    "renamed",
+    "superseded",
+    "reverted",
+    "no longer",
+    "used to ",
+    "does not exist",
+    "doesn't exist",
+    "got rid of",
+    "instead of",
+    "rather than",
+    "moved from",
+    "moved to",
+    "migrated from",
+    "entfernt",
+    "gelöscht",
+    "ersetzt",
+    "삭제",
+    "제거",
+    "대신",
+];
+/// The same for plans and examples.
+const POSSIBLE: [&str; 15] = [
+    "will ",
+    "planned",
+    "plan to",
+    "todo",
+    "to be ",
+    "would ",
+    "could ",
+    "create ",
+    "add ",
+    "for example",
+    "for instance",
+    "e.g.",
+    "such as",
+    "z.b.",
+    "예를 들어",
+];
+
+/// Says how the sentence around `span` speaks.
+pub(super) fn manner(text: &str, span: &Range<usize>) -> Manner {
+    let sentence = sentence(text, span).to_lowercase();
+    let has = |cues: &[&str]| cues.iter().any(|cue| begins_word(&sentence, cue));
+    if has(&GONE) {
+        Manner::Gone
+    } else if has(&POSSIBLE) {
+        Manner::Possible
+    } else {
+        Manner::Present
+    }
+}
+
+/// Returns the sentence around `span`, as far as full stops and line breaks tell.
+pub(super) fn sentence<'t>(text: &'t str, span: &Range<usize>) -> &'t str {
+    let first = text.floor_char_boundary(span.start.saturating_sub(MAX_SENTENCE));
+    let last = text.floor_char_boundary(span.end.saturating_add(MAX_SENTENCE).min(text.len()));
+    let bytes = text.as_bytes();
+    let is_end = |at: usize| match bytes[at] {
+        b'\n' | b';' => true,
+        b'.' | b'!' | b'?' => bytes.get(at + 1).is_none_or(|next| matches!(next, b' ' | b'\n')),
+        _ => false,
+    };
+    // Ends are ASCII, so that what they cut is text.
+    let start = (first..span.start).rev().find(|at| is_end(*at)).map_or(first, |at| at + 1);
+    let end = (span.end..last).find(|at| is_end(*at)).unwrap_or(last);
+    &text[start..end]
+}
+
+/// Says whether `cue` stands in the text where a word begins, and not inside a path or a name.
+fn begins_word(text: &str, cue: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '/' | '-' | '.');
+    let is_ascii = cue.is_ascii();
+    text.match_indices(cue).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + cue.len()..].chars().next();
+        // Words of other scripts are written together.
+        !is_ascii
+            || (!before.is_some_and(is_part)
+                && !after.is_some_and(|c| {
+                    matches!(c, '_' | '/' | '.')
+                        && cue.ends_with(char::is_alphabetic)
+                        && !ends_sentence(text, at + cue.len())
+                }))
+    })
+}
+
+fn ends_sentence(text: &str, at: usize) -> bool {
+    text[at..].trim_end() == "." || text[at..].starts_with(". ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_tells_whether_it_speaks_of_what_is() {
+        for (text, expected) in [
+            ("Handlers live in X today.", Manner::Present),
+            ("We removed X in March.", Manner::Gone),
+            ("X is no longer built. Ask first.", Manner::Gone),
+            ("We will write X next.", Manner::Possible),
+            ("That was removed. X stays.", Manner::Present),
+            ("X stays.\nThe other was deleted.", Manner::Present),
+            ("`src/removed/list.rs` and X belong together", Manner::Present),
+            ("X wurde entfernt", Manner::Gone),
+            ("X는 삭제되었다", Manner::Gone),
+        ] {
+            let at = text.find('X').unwrap();
+            assert_eq!(manner(text, &(at..at + 1)), expected, "{text}");
+        }
+    }
+}
