@@ -73,6 +73,10 @@ pub enum EventKind {
     Used,
     /// It was shown, and nothing came of it.
     Ignored,
+    /// What it claims was looked up, and is so.
+    Verified,
+    /// What it claims was looked up, and something is no longer so.
+    Stale,
     /// It was corrected.
     Corrected,
     /// It got another name.

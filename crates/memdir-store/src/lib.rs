@@ -16,3 +16,4 @@ pub mod secrets;
 pub mod surroundings;
 pub mod usage;
 pub mod vault;
+pub mod verify;

@@ -1,8 +1,9 @@
 //! Which git repository a directory is in, read from its files.
 //!
 //! Everything but the root commit is read without running git: a hook has no time for a process, and a repository
-//! is not to be trusted with one. Where git has to run ([`Repository::root_commit`]), it runs with an empty
-//! environment, no network, no hooks and a time limit, and its absence is an answer, not an error.
+//! is not to be trusted with one. Where git has to run ([`Repository::root_commit`], and what is asked about the past
+//! of a claim), it runs with an empty environment, no network, no hooks and a time limit, and its absence is an answer,
+//! not an error.
 //!
 //! A `.git` that leads elsewhere is believed only if the other side leads back: a downloaded directory must not
 //! pass for a work tree of somebody else's repository and so get at its memories. Look at [`Ground`] first.
@@ -122,10 +123,31 @@ impl Repository {
             return None;
         }
         let git = find_program("git", search_path?)?;
-        let output = run(root_commit_command(&git, &self.common_dir), GIT_PATIENCE)?;
+        let output = run(root_commit_command(&git, &self.common_dir), GIT_PATIENCE, MAX_ROOTS * 65)?;
+        let output = String::from_utf8(output).ok()?;
         let is_hash =
             |line: &&str| matches!(line.len(), 40 | 64) && line.bytes().all(|b| b.is_ascii_hexdigit());
         output.lines().filter(is_hash).min().map(str::to_owned)
+    }
+
+    /// Asks git about this work tree's past: `args` are a command that only reads history or the index.
+    ///
+    /// `None` without git, in somebody else's repository, or when git fails, takes too long or says more than `limit`
+    /// bytes.
+    pub(crate) fn ask(
+        &self,
+        search_path: Option<&OsStr>,
+        args: &[String],
+        patience: Duration,
+        limit: u64,
+    ) -> Option<Vec<u8>> {
+        if !is_ours(&self.common_dir) {
+            return None;
+        }
+        let git = find_program("git", search_path?)?;
+        let mut command = guarded_command(&git, &self.git_dir());
+        command.args(args);
+        run(command, patience, limit)
     }
 }
 
@@ -300,8 +322,14 @@ fn find_program(name: &str, search_path: &OsStr) -> Option<PathBuf> {
         .find(is_program)
 }
 
-/// Builds the call so that nothing in the repository's configuration can start a program or a connection.
 fn root_commit_command(git: &Path, common_dir: &Path) -> Command {
+    let mut command = guarded_command(git, common_dir);
+    command.args(["rev-list", "--max-parents=0", "HEAD", "--"]);
+    command
+}
+
+/// Builds the call so that nothing in the repository's configuration can start a program or a connection.
+fn guarded_command(git: &Path, git_dir: &Path) -> Command {
     let mut command = Command::new(git);
     command
         .env_clear()
@@ -311,6 +339,7 @@ fn root_commit_command(git: &Path, common_dir: &Path) -> Command {
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env("GIT_TERMINAL_PROMPT", "0")
         .env("GIT_GRAFT_FILE", "/dev/null")
+        .env("GIT_ATTR_NOSYSTEM", "1")
         // A repository may claim that missing commits are to be fetched, by a command of its choice.
         .env("GIT_NO_LAZY_FETCH", "1")
         .env("GIT_ALLOW_PROTOCOL", "none");
@@ -319,8 +348,7 @@ fn root_commit_command(git: &Path, common_dir: &Path) -> Command {
     }
     command
         .args(["--no-pager", "--no-replace-objects", "--git-dir"])
-        .arg(common_dir)
-        .args(["rev-list", "--max-parents=0", "HEAD", "--"])
+        .arg(git_dir)
         .current_dir("/")
         .stdin(Stdio::null())
         .stderr(Stdio::null())
@@ -329,10 +357,10 @@ fn root_commit_command(git: &Path, common_dir: &Path) -> Command {
 }
 
 /// Runs a command and returns what it printed, if it succeeds in time; it never outlives the call.
-fn run(mut command: Command, patience: Duration) -> Option<String> {
+fn run(mut command: Command, patience: Duration, limit: u64) -> Option<Vec<u8>> {
     let deadline = Instant::now() + patience;
     let mut child = command.spawn().ok()?;
-    let output = read_until(&mut child, deadline);
+    let output = read_until(&mut child, deadline, limit);
     let succeeded = output.is_some() && wait_until(&mut child, deadline);
     if !succeeded {
         let _ = child.kill();
@@ -341,15 +369,15 @@ fn run(mut command: Command, patience: Duration) -> Option<String> {
     output.filter(|_| succeeded)
 }
 
-/// Reads what a child prints; `None` if it has not finished by then.
-fn read_until(child: &mut Child, deadline: Instant) -> Option<String> {
+/// Reads what a child prints; `None` if it has not finished by then. More than `limit` bytes end the child.
+fn read_until(child: &mut Child, deadline: Instant, limit: u64) -> Option<Vec<u8>> {
     let stdout = child.stdout.take()?;
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
-        let mut text = String::new();
-        let read = stdout.take(MAX_ROOTS * 65).read_to_string(&mut text);
+        let mut bytes = Vec::new();
+        let read = stdout.take(limit).read_to_end(&mut bytes);
         // The receiver is gone when time ran out.
-        let _ = sender.send(read.ok().map(|_| text));
+        let _ = sender.send(read.ok().map(|_| bytes));
     });
     receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok().flatten()
 }
@@ -382,7 +410,7 @@ mod tests {
             let began = Instant::now();
             let mut command = Command::new(script(temp.path(), "slow", text));
             command.stdout(Stdio::piped());
-            assert_eq!(run(command, Duration::from_millis(100)), None, "{text}");
+            assert_eq!(run(command, Duration::from_millis(100), 1000), None, "{text}");
             assert!(began.elapsed() < Duration::from_secs(5), "{text}");
         }
     }
@@ -392,7 +420,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let mut command = Command::new(script(temp.path(), "fails", "echo x; exit 1"));
         command.stdout(Stdio::piped());
-        assert_eq!(run(command, Duration::from_secs(5)), None);
+        assert_eq!(run(command, Duration::from_secs(5), 1000), None);
     }
 
     #[test]

@@ -25,7 +25,7 @@ const PACK_INDEX: [u8; 8] = [0xff, b't', b'O', b'c', 0, 0, 0, 2];
 const NAMES_AT: u64 = 8 + 256 * 4;
 
 /// Returns what the log of HEAD in `git_dir` tells, the newest first.
-pub(super) fn recent(git_dir: &Dir) -> Vec<Commit> {
+pub(crate) fn recent(git_dir: &Dir) -> Vec<Commit> {
     let Ok(Some((file, stat))) = git_dir.open_file("logs/HEAD") else { return Vec::new() };
     let start = stat.size.saturating_sub(MAX_LOG);
     let mut tail = vec![0; usize::try_from(stat.size - start).unwrap_or(0)];
@@ -55,7 +55,7 @@ fn log_line(line: &str) -> Option<Commit> {
 }
 
 /// Returns which of the mentioned branches and tags exist.
-pub(super) fn refs(common_dir: &Dir, mentioned: &[Mention]) -> Vec<String> {
+pub(crate) fn refs(common_dir: &Dir, mentioned: &[Mention]) -> Vec<String> {
     let mut packed = None;
     let mut found: Vec<String> = Vec::new();
     for name in mentioned.iter().map(|mention| mention.text.as_str()).take(MAX_MENTIONS) {
@@ -86,7 +86,7 @@ fn packed_refs(common_dir: &Dir) -> String {
 }
 
 /// Finds the commit that `hash`, at least seven hexadecimal digits, is the beginning of.
-pub(super) fn find(common_dir: &Dir, recent: &[Commit], hash: &str) -> Option<Commit> {
+pub(crate) fn find(common_dir: &Dir, recent: &[Commit], hash: &str) -> Option<Commit> {
     if let Some(commit) = recent.iter().find(|commit| commit.hash.starts_with(hash)) {
         return Some(commit.clone());
     }

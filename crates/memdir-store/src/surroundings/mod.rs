@@ -5,12 +5,12 @@
 //! look at just them. A repository is not trusted: no link out of it is followed, every read has a bound, no program
 //! of it runs, and what cannot be read is simply not shown. Look at [`Surroundings::evidence`] first.
 
-mod commits;
+pub(crate) mod commits;
 mod instructions;
 mod names;
 mod recurrence;
-mod symbols;
-mod tree;
+pub(crate) mod symbols;
+pub(crate) mod tree;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,20 +63,25 @@ pub struct Surroundings {
 
 /// The two directories of a repository.
 #[derive(Debug)]
-struct Git {
+pub(crate) struct Git {
     /// What is this work tree's own.
-    own: Dir,
+    pub(crate) own: Dir,
     /// What all work trees share.
-    common: Dir,
+    pub(crate) common: Dir,
+}
+
+/// Returns the directory that the project at `place` is made of.
+pub(crate) fn ground(place: &Place, env: &Environment) -> Option<Ground> {
+    match &place.dir {
+        Some(dir) => Some(Ground { dir: dir.clone(), repository: place.repository.clone() }),
+        None => env.project_dir().ok().map(|dir| Ground::around(&dir)),
+    }
 }
 
 impl Surroundings {
     /// Looks at where `place` is; reads nothing yet.
     pub fn around(place: &Place, env: &Environment) -> Self {
-        let ground = match &place.dir {
-            Some(dir) => Some(Ground { dir: dir.clone(), repository: place.repository.clone() }),
-            None => env.project_dir().ok().map(|dir| Ground::around(&dir)),
-        };
+        let ground = ground(place, env);
         let root = ground.as_ref().map(|ground| ground.dir.clone()).unwrap_or_default();
         let home = env.user_home().ok().and_then(|home| home.canonicalize().ok());
         let cwd = env.project_dir().ok().filter(|cwd| cwd.starts_with(&root));
@@ -125,6 +130,16 @@ impl Surroundings {
         }
     }
 
+    /// Returns the project's directory; none where somebody's whole home would be one.
+    pub(crate) fn project(&self) -> Option<&Dir> {
+        self.root.as_ref().filter(|_| self.git.is_some() || self.can_list)
+    }
+
+    /// Returns the repository's directories.
+    pub(crate) fn git(&self) -> Option<&Git> {
+        self.git.as_ref()
+    }
+
     /// Notes that a debugging story was refused, so that its return is noticed.
     pub fn record_refused(&self, story: &str, now: Timestamp) -> io::Result<()> {
         recurrence::record(&Dir::ensure(&self.state)?, story, now)
@@ -154,7 +169,7 @@ impl Surroundings {
     }
 
     /// Says whether the project has a file or a directory at `path`, without following a link.
-    fn is_there(&self, path: &str) -> bool {
+    pub(crate) fn is_there(&self, path: &str) -> bool {
         let Some(root) = &self.root else { return false };
         let is_plain = |part: &str| !matches!(part, "" | "." | "..");
         if !path.split('/').all(is_plain) {
@@ -182,7 +197,7 @@ impl Surroundings {
         symbols::find(root, self.tree(), &named, &names)
     }
 
-    fn tree(&self) -> &Tree {
+    pub(crate) fn tree(&self) -> &Tree {
         self.tree.get_or_init(|| {
             let index = self.git.as_ref().and_then(|git| git.own.read("index", MAX_INDEX).ok().flatten());
             let tree = index.and_then(|index| Tree::parse(&index));
@@ -193,7 +208,7 @@ impl Surroundings {
         })
     }
 
-    fn recent(&self) -> Arc<[Commit]> {
+    pub(crate) fn recent(&self) -> Arc<[Commit]> {
         let load = || self.git.as_ref().map(|git| commits::recent(&git.own)).unwrap_or_default().into();
         self.recent.get_or_init(load).clone()
     }
@@ -215,7 +230,7 @@ impl Surroundings {
         self.documents.get_or_init(|| load().unwrap_or_default()).clone()
     }
 
-    fn names(&self) -> Arc<BTreeSet<String>> {
+    pub(crate) fn names(&self) -> Arc<BTreeSet<String>> {
         self.names.get_or_init(|| names::collect(self.root.as_ref(), self.tree()).into()).clone()
     }
 }

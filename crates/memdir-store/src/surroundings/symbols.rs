@@ -25,7 +25,7 @@ const SMALL_PROJECT: usize = 2048;
 const MIN_ALIKE: usize = 4;
 
 /// Finds `names` in the files of the project at `root`, those in `named` first.
-pub(super) fn find(
+pub(crate) fn find(
     root: &Dir,
     tree: &Tree,
     named: &[String],
@@ -136,7 +136,7 @@ fn begins_like(name: &[u8], key: &str) -> bool {
 }
 
 /// Returns the first line that defines `name`, else the first that has it, from 1.
-fn find_in(text: &[u8], name: &str) -> Option<(usize, bool)> {
+pub(crate) fn find_in(text: &[u8], name: &str) -> Option<(usize, bool)> {
     let mut used = None;
     for at in memchr::memmem::find_iter(text, name) {
         let is_part = |b: Option<&u8>| b.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');

@@ -13,7 +13,7 @@ use memdir_core::worth::is_file_ending;
 
 /// The tracked paths of a project, sorted, one a line.
 #[derive(Debug, Default)]
-pub(super) struct Tree {
+pub(crate) struct Tree {
     /// Each path with a line feed before it, and one at the end.
     names: Vec<u8>,
     /// Where each path begins.
@@ -22,10 +22,10 @@ pub(super) struct Tree {
 
 /// What a tree has under a mentioned path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Hit {
-    pub(super) path: String,
+pub(crate) struct Hit {
+    pub(crate) path: String,
     /// How many files are below a directory; `None` for a file.
-    pub(super) n_files: Option<usize>,
+    pub(crate) n_files: Option<usize>,
 }
 
 /// Bytes of an entry before the object's name: times, device, inode, mode, owner, size.
@@ -42,13 +42,13 @@ const NOT_OURS: [&str; 9] =
 
 impl Tree {
     /// Reads git's index; `None` if these bytes are none that we understand.
-    pub(super) fn parse(index: &[u8]) -> Option<Self> {
+    pub(crate) fn parse(index: &[u8]) -> Option<Self> {
         // SHA-1 names have 20 bytes, SHA-256 names 32, and the index does not say which.
         [20, 32].into_iter().find_map(|hash_len| Reader { bytes: index, at: 0, hash_len }.read())
     }
 
     /// Takes paths in any order.
-    pub(super) fn of(mut paths: Vec<String>) -> Self {
+    pub(crate) fn of(mut paths: Vec<String>) -> Self {
         paths.sort_unstable();
         let mut tree = Self::default();
         for path in &paths {
@@ -58,22 +58,22 @@ impl Tree {
         tree
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.starts.len()
     }
 
     /// Returns every path.
-    pub(super) fn names(&self) -> impl Iterator<Item = &[u8]> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.len()).map(|i| self.name(i))
     }
 
     /// Returns every path that is text.
-    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
         self.names().filter_map(|name| std::str::from_utf8(name).ok())
     }
 
     /// Returns the paths below the directory `dir`.
-    pub(super) fn below(&self, dir: &str) -> impl Iterator<Item = &str> {
+    pub(crate) fn below(&self, dir: &str) -> impl Iterator<Item = &str> {
         self.range_below(dir).filter_map(|i| std::str::from_utf8(self.name(i)).ok())
     }
 
@@ -83,7 +83,7 @@ impl Tree {
     }
 
     /// Finds what a text calls `mention`: that very path, else the end of one, else a directory or a module inside.
-    pub(super) fn find(&self, mention: &str) -> Option<Hit> {
+    pub(crate) fn find(&self, mention: &str) -> Option<Hit> {
         let i = self.first_at(mention.as_bytes());
         if i < self.len() && self.name(i) == mention.as_bytes() {
             return Some(Hit { path: mention.to_owned(), n_files: None });
@@ -155,7 +155,7 @@ impl Tree {
 }
 
 /// Says whether a path is code or configuration of this project.
-pub(super) fn is_source(path: &str) -> bool {
+pub(crate) fn is_source(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let ending = name.rsplit_once('.').map(|(_, ending)| ending);
     let is_code = match ending {

@@ -21,6 +21,7 @@ use crate::disk::{Dir, ReadError};
 use crate::history::{Area, Change, ChangeId, FileOp, History, OpKind, Record};
 use crate::ledger::{self, EventKind, Ledger};
 use crate::notes;
+use crate::verify;
 
 /// The note of an erasure on its way, below a vault's state.
 pub(super) const ERASING: &str = "erasing.json";
@@ -312,6 +313,10 @@ impl Vault {
         }
         if let Some(dir) = found(state.sub("ledger"))? {
             scrub_ledger(&Ledger::new(dir, state.clone(), String::new()), note)?;
+        }
+        // What memories claim is text of theirs; it is looked up anew.
+        if let Some(index) = found(Dir::open(&self.home.join("index")))? {
+            index.remove(&verify::file_name(&self.id))?;
         }
         Ok(erased)
     }

@@ -170,6 +170,11 @@ impl Vault {
         self.home.join("projects").join(&self.id)
     }
 
+    /// Returns the folder of what is derived from vaults.
+    pub(crate) fn index_path(&self) -> PathBuf {
+        self.home.join("index")
+    }
+
     /// Finishes a change that a crash interrupted, unless its writer is still at work. Cheap when there is none.
     pub fn settle(&self) -> Result<(), CommitError> {
         let Ok(state) = Dir::open(&self.state_path()) else { return Ok(()) };

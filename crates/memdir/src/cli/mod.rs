@@ -32,6 +32,7 @@ mod stale;
 mod supersede;
 mod undo;
 mod why;
+mod verify;
 mod why_not;
 mod writing;
 
@@ -104,6 +105,7 @@ enum Command {
     Diff(diff::Args),
     Undo(undo::Args),
     Links(links::Args),
+    Verify(verify::Args),
     Manifest(manifest::Args),
     #[command(name = "why-not")]
     WhyNot(why_not::Args),
@@ -173,6 +175,7 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
         Command::Diff(args) => diff::run(&args, &context, ui),
         Command::Undo(args) => undo::run(&args, &context, ui),
         Command::Links(args) => links::run(&args, &context, ui),
+        Command::Verify(args) => verify::run(&args, &context, ui),
         Command::Manifest(args) => manifest::run(&args, &context, ui),
         Command::WhyNot(args) => why_not::run(&args, &context, ui),
         Command::Place(args) => placing::run(&args, &context, ui),
@@ -199,6 +202,7 @@ fn answer_nothing(command: &Command, ui: &mut Ui) -> Result<Outcome, Failure> {
                 ui.json(&serde_json::json!([]))
             }
             Command::Search(_) => ui.json(&serde_json::json!({ "hits": [], "abstained": true })),
+            Command::Verify(_) => ui.json(&serde_json::json!({ "memories": [] })),
             _ => ui.json(&serde_json::json!({})),
         }
     }

@@ -7,6 +7,7 @@ mod history;
 mod json;
 mod reading;
 mod shell;
+mod verify;
 mod writing;
 
 use memdir_testkit::{Invocation, Sandbox};

@@ -34,6 +34,7 @@ fn help_teaches() {
           diff         Show what a change changed
           undo         Take back a change, byte for byte
           links        Show the links of a memory, in both directions
+          verify       Check what memories claim against the project
           manifest     Print one line per memory: type, file, time, description
           why-not      Say whether a text would be saved, and why not
           place        Say where a text belongs
@@ -156,6 +157,7 @@ fn every_command_has_help() {
         "list",
         "manifest",
         "links",
+        "verify",
         "edit",
         "rename",
         "correct",

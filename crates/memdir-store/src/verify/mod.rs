@@ -1,0 +1,330 @@
+//! Looks up what memories claim, in the work tree around a vault and in git's history.
+//!
+//! [`Verifier::verify`] does it thoroughly, for a command or a background process: one pass over the tracked files for
+//! all names of all memories, git asked about what is missing, the answers kept in a derived file and the verdicts noted
+//! in the ledger. [`Verifier::glance`] does it for a recall: it reads what is kept, looks at the few files that it names,
+//! runs nothing, and so notices at once when a file went or a name left its file.
+//!
+//! A repository is not trusted: only its tracked files are read, no link out of it is followed, every read has a bound,
+//! addresses are never fetched, and git runs with nothing of the repository's own in reach. A memory file is never
+//! touched. Which claims count is decided in `memdir_core::claims`.
+
+mod cache;
+mod head;
+mod history;
+mod look;
+mod manifests;
+mod search;
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use memdir_core::change::Surface;
+use memdir_core::claims::{
+    Checked, Claim, ClaimKind, Held, State, Verdict, Verification, claims, flag_spellings,
+};
+use memdir_core::hash::ContentHash;
+use memdir_core::memory::MemoryPath;
+use memdir_core::text::age_days;
+
+use crate::ledger::{Event, EventKind};
+use crate::place::git::Repository;
+use crate::place::{Environment, Place};
+use crate::surroundings::{self, Surroundings};
+use crate::vault::{Loaded, Vault};
+use cache::{Past, Pasts};
+use history::History;
+use look::Look;
+use manifests::Manifests;
+use search::{Bounds, Search};
+
+pub use cache::Cache;
+pub(crate) use cache::file_name;
+
+/// The state id of the user vault, whose memories belong to no project.
+const USER: &str = "user";
+
+/// Looks up claims in one project.
+#[derive(Debug)]
+pub struct Verifier {
+    surroundings: Surroundings,
+    repository: Option<Repository>,
+    root: PathBuf,
+    search_path: Option<OsString>,
+    project: String,
+    now: Timestamp,
+    zone: TimeZone,
+    head: Option<String>,
+    manifests: OnceCell<Manifests>,
+}
+
+/// A memory whose claims are to be looked up.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    /// Where it is in its vault.
+    pub path: MemoryPath,
+    /// Which version.
+    pub hash: ContentHash,
+    /// What it claims.
+    pub claims: Vec<Claim>,
+    /// Whether its claims are about this project.
+    pub is_ours: bool,
+}
+
+/// Which memories of a vault are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// All: what is kept about others is dropped.
+    Vault,
+    /// Some.
+    Some,
+}
+
+impl Verifier {
+    /// Looks at where `place` is; `zone` decides which day it is.
+    pub fn around(place: &Place, env: &Environment, now: Timestamp, zone: TimeZone) -> Self {
+        let surroundings = Surroundings::around(place, env);
+        let ground = surroundings::ground(place, env);
+        let head = surroundings.git().and_then(head::commit);
+        Self {
+            surroundings,
+            root: ground.as_ref().map(|ground| ground.dir.clone()).unwrap_or_default(),
+            repository: ground.and_then(|ground| ground.repository),
+            search_path: env.search_path.clone(),
+            project: place.project.id.as_str().to_owned(),
+            now,
+            zone,
+            head,
+            manifests: OnceCell::new(),
+        }
+    }
+
+    /// Returns the commit that is checked out.
+    pub fn commit(&self) -> Option<&str> {
+        self.head.as_deref()
+    }
+
+    /// Finds what a memory of `vault` claims. What the user vault says of paths is about the project it was learned in.
+    pub fn subject(&self, vault: &Vault, loaded: &Loaded) -> Subject {
+        let origin = loaded.memory.origin_project.as_deref();
+        Subject {
+            path: loaded.path.clone(),
+            hash: loaded.hash,
+            claims: claims(&loaded.memory, &loaded.document),
+            is_ours: vault.id() != USER || origin == Some(self.project.as_str()),
+        }
+    }
+
+    /// Looks up everything that memories of `vault` claim, keeps the answers and notes the verdicts in the ledger.
+    ///
+    /// Neither a cache nor a ledger that cannot be written is an error: the answers are still right.
+    pub fn verify(
+        &self,
+        vault: &Vault,
+        subjects: &[Subject],
+        extent: Extent,
+        by: Surface,
+        progress: impl FnMut(usize, usize),
+    ) -> Vec<Verification> {
+        let cache = Cache::load(vault);
+        let before: Vec<Option<Verification>> =
+            subjects.iter().map(|subject| cache.get(&subject.path, subject.hash)).collect();
+        let search =
+            self.search(subjects.iter().filter(|subject| subject.is_ours), &[], Bounds::WHOLE, progress);
+        let looks: Vec<Vec<Look>> = subjects.iter().map(|subject| self.looks(subject, &search)).collect();
+        let mut pasts = self.head.as_deref().map(|head| cache.pasts(head)).unwrap_or_default();
+        self.ask_history(looks.iter().flatten(), &mut pasts);
+        let verifications: Vec<Verification> = (subjects.iter().zip(looks))
+            .zip(&before)
+            .map(|((subject, looks), before)| self.conclude(subject, looks, &pasts, before.as_ref()))
+            .collect();
+        self.keep(vault, &cache, subjects, &verifications, &pasts, extent);
+        self.note(vault, subjects, &before, &verifications, by);
+        verifications
+    }
+
+    /// Looks again at what a memory claims with what is kept and a few files, in a few milliseconds: for a recall.
+    ///
+    /// Never runs git and writes nothing. What a glance cannot tell is as it was at the last check.
+    pub fn glance(&self, subject: &Subject, cache: &Cache) -> Verification {
+        let before = cache.get(&subject.path, subject.hash);
+        let first: Vec<String> =
+            before.iter().flat_map(|before| &before.claims).filter_map(file_of).collect();
+        let search = self.search(
+            Some(subject).into_iter().filter(|subject| subject.is_ours),
+            &first,
+            Bounds::GLANCE,
+            |_, _| {},
+        );
+        let looks = self.looks(subject, &search);
+        let known: Vec<Look> = looks
+            .into_iter()
+            .zip(&subject.claims)
+            .map(|(look, claim)| look.or_as_before(claim, before.as_ref(), &search))
+            .collect();
+        let pasts = self.head.as_deref().map(|head| cache.pasts(head)).unwrap_or_default();
+        let mut verification = self.conclude(subject, known, &pasts, before.as_ref());
+        // A glance answers for what it saw; how old the thorough look is, the reader should still hear.
+        if verification.verdict() != Verdict::Stale {
+            verification.checked = before.as_ref().and_then(|before| before.checked);
+            verification.commit = before.and_then(|before| before.commit);
+        }
+        verification
+    }
+
+    fn search<'s>(
+        &self,
+        subjects: impl Iterator<Item = &'s Subject>,
+        first: &[String],
+        bounds: Bounds,
+        progress: impl FnMut(usize, usize),
+    ) -> Search {
+        let names: BTreeSet<String> =
+            subjects.flat_map(|subject| &subject.claims).flat_map(names_of).collect();
+        match self.surroundings.project() {
+            Some(root) if !names.is_empty() => {
+                let mut search =
+                    Search::run(root, || self.surroundings.tree(), first, &names, bounds, progress);
+                search.is_whole &= self.knows_every_file();
+                search
+            }
+            _ => Search::default(),
+        }
+    }
+
+    fn looks(&self, subject: &Subject, search: &Search) -> Vec<Look> {
+        subject.claims.iter().map(|claim| self.look(claim, subject.is_ours, search)).collect()
+    }
+
+    fn manifests(&self) -> &Manifests {
+        self.manifests.get_or_init(|| match self.surroundings.project() {
+            Some(root) => Manifests::read(root, self.surroundings.tree()),
+            None => Manifests::default(),
+        })
+    }
+
+    /// Asks git about everything that is not there and not yet known at this commit.
+    fn ask_history<'l>(&self, looks: impl Iterator<Item = &'l Look>, pasts: &mut Pasts) {
+        let (Some(repository), Some(_), Some(root)) =
+            (&self.repository, &self.head, self.surroundings.project())
+        else {
+            return;
+        };
+        let open: Vec<&Look> =
+            looks.filter(|look| look.question().is_some_and(|key| !pasts.contains_key(&key))).collect();
+        let paths: BTreeSet<String> = open.iter().filter_map(|look| look.path().map(str::to_owned)).collect();
+        if open.is_empty() {
+            return;
+        }
+        let history = History::new(repository, self.search_path.clone());
+        if !paths.is_empty() {
+            let found = history.paths(&paths, |path| self.surroundings.is_there(path));
+            pasts.extend(found.into_iter().map(|(path, past)| ((ClaimKind::Path, path), past)));
+        }
+        for look in open {
+            if let (Some(spellings), Some(key)) = (look.spellings(), look.question())
+                && !pasts.contains_key(&key)
+            {
+                pasts.insert(key, history.name(spellings, root));
+            }
+        }
+    }
+
+    /// Puts together what was seen, what git told and what held before. A guess that nobody confirms is left out.
+    fn conclude(
+        &self,
+        subject: &Subject,
+        looks: Vec<Look>,
+        pasts: &Pasts,
+        before: Option<&Verification>,
+    ) -> Verification {
+        let mut claims = Vec::new();
+        for (claim, look) in subject.claims.iter().zip(looks) {
+            let known =
+                before.and_then(|before| before.claims.iter().find(|checked| checked.claim.is_about(claim)));
+            let held = known.and_then(|checked| checked.held.clone());
+            let past = look.question().and_then(|key| pasts.get(&key)).unwrap_or(&Past::Unknown);
+            let Some(state) = look.conclude(claim, past, held.is_some(), self.head.is_some()) else {
+                continue;
+            };
+            let held = match state {
+                State::Holds { .. } => Some(Held { at: self.now, commit: self.head.clone() }),
+                _ => held,
+            };
+            claims.push(Checked { claim: claim.clone(), state, held });
+        }
+        Verification { claims, checked: Some(self.now), commit: self.head.clone() }
+    }
+
+    fn keep(
+        &self,
+        vault: &Vault,
+        cache: &Cache,
+        subjects: &[Subject],
+        verifications: &[Verification],
+        pasts: &Pasts,
+        extent: Extent,
+    ) {
+        // What another project's memories claim is kept as that project saw it.
+        let ours = subjects.iter().zip(verifications).filter(|(subject, _)| subject.is_ours);
+        let rows: Vec<_> =
+            ours.map(|(subject, found)| (subject.path.clone(), subject.hash, found.clone())).collect();
+        let live: BTreeSet<&str> = subjects.iter().map(|subject| subject.path.as_str()).collect();
+        let keeps = |mem: &str| extent == Extent::Some || live.contains(mem);
+        // Derived: the next check writes it anew.
+        let _ = cache.save(vault, &rows, self.head.as_deref().map(|head| (head, pasts)), keeps);
+    }
+
+    /// Notes a verdict where it is news: another than before, at another commit, or after a day.
+    fn note(
+        &self,
+        vault: &Vault,
+        subjects: &[Subject],
+        before: &[Option<Verification>],
+        verifications: &[Verification],
+        by: Surface,
+    ) {
+        let Some(ledger) = vault.ledger() else { return };
+        let is_news = |before: &Option<Verification>, now: &Verification| {
+            before.as_ref().is_none_or(|before| {
+                let is_old = before.checked.is_none_or(|checked| age_days(checked, self.now) > 0);
+                before.verdict() != now.verdict() || before.commit != now.commit || is_old
+            })
+        };
+        let mut events = Vec::new();
+        for ((subject, before), now) in subjects.iter().zip(before).zip(verifications) {
+            let ev = match now.verdict() {
+                Verdict::Verified => EventKind::Verified,
+                Verdict::Stale => EventKind::Stale,
+                Verdict::Unverified => continue,
+            };
+            if is_news(before, now) {
+                let (mem, sha256) = (subject.path.stem().to_owned(), Some(subject.hash));
+                events.push(Event { t: self.now, ev, mem, sha256, sid: None, by: Some(by), prov: None });
+            }
+        }
+        // The ledger is not waited for.
+        let _ = ledger.append(&events);
+    }
+}
+
+/// Returns the names to look for in the code.
+fn names_of(claim: &Claim) -> Vec<String> {
+    match claim.kind {
+        ClaimKind::Symbol => vec![claim.value.clone()],
+        ClaimKind::Flag => flag_spellings(&claim.value),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the file in which a claim was last seen to hold.
+fn file_of(checked: &Checked) -> Option<String> {
+    match &checked.state {
+        State::Holds { at: Some(at) } => at.rsplit_once(':').map(|(file, _)| file.to_owned()),
+        _ => None,
+    }
+}
