@@ -68,6 +68,9 @@ const POSSIBLE: [&str; 15] = [
     "z.b.",
     "예를 들어",
 ];
+/// Words that deny what follows.
+const NO: [&str; 10] =
+    ["not", "never", "don't", "doesn't", "avoid", "without", "no", "nicht", "kein", "statt"];
 
 /// Says how the sentence around `span` speaks.
 pub(super) fn manner(text: &str, span: &Range<usize>) -> Manner {
@@ -75,11 +78,23 @@ pub(super) fn manner(text: &str, span: &Range<usize>) -> Manner {
     let has = |cues: &[&str]| cues.iter().any(|cue| begins_word(&sentence, cue));
     if has(&GONE) {
         Manner::Gone
-    } else if has(&POSSIBLE) {
+    } else if has(&POSSIBLE) || is_denied(text, span.start) {
         Manner::Possible
     } else {
         Manner::Present
     }
+}
+
+/// Says whether one of the three words before is a no: "never `x`", "do not use `x`".
+fn is_denied(text: &str, at: usize) -> bool {
+    let before = text[text.floor_char_boundary(at.saturating_sub(40))..at].to_lowercase();
+    let before = before.rsplit(['.', ',', ';', '\n']).next().unwrap_or_default();
+    before
+        .split(|c: char| !c.is_alphanumeric() && c != '\'')
+        .rev()
+        .filter(|word| !word.is_empty())
+        .take(3)
+        .any(|word| NO.contains(&word))
 }
 
 /// Returns the sentence around `span`, as far as full stops and line breaks tell.
@@ -134,6 +149,8 @@ mod tests {
             ("That was removed. X stays.", Manner::Present),
             ("X stays.\nThe other was deleted.", Manner::Present),
             ("`src/removed/list.rs` and X belong together", Manner::Present),
+            ("Run it, never use X here.", Manner::Possible),
+            ("Not in a hurry: all of it is in X.", Manner::Present),
             ("X wurde entfernt", Manner::Gone),
             ("X는 삭제되었다", Manner::Gone),
         ] {

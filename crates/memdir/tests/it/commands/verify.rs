@@ -54,7 +54,13 @@ fn commit(sandbox: &Sandbox, subject: &str) -> String {
 
 /// Puts a memory into the vault, whatever the gates would say to it.
 fn remember(sandbox: &Sandbox, name: &str, body: &str) {
-    sandbox.write(&format!("{name}.md"), memory_file(name, body));
+    sandbox.write(&format!("{name}.md"), memory_file(name, "\"\"", body));
+}
+
+/// Saves a memory although the code shows what it says.
+fn save(sandbox: &Sandbox, name: &str, body: &str) {
+    let save = ["save", name, "--type", "project", "--description", "doors", "--force", "named on purpose"];
+    sandbox.memdir(&save).stdin(body).ok();
 }
 
 /// Returns what is found about one memory.
@@ -214,7 +220,7 @@ fn sl_05_sl_06_every_memory_shows_its_age_and_its_state() {
 #[test]
 fn sl_08_idle_days_and_staleness_are_two_fields() {
     let sandbox = project();
-    sandbox.save("doors", DOORS);
+    save(&sandbox, "doors", DOORS);
     let later = |name: &str| {
         sandbox.memdir(&["verify", name]).at("2026-06-01T10:30:00Z").json()["memories"][0].clone()
     };
@@ -263,13 +269,13 @@ fn evidence_days_tasks_versions_branches_and_commits_are_looked_up() {
     git(&sandbox, &["checkout", "-q", "main"]);
     git(&sandbox, &["branch", "-q", "-D", "fix/retry"]);
     let body = format!(
-        "Run `make deploy`, not `make release`. We are on axum 0.8 and branch main. The branch fix/retry waits.\n\
+        "Run `make deploy`, never `make all`; `make release` signs. We are on axum 0.8 and branch main. The branch fix/retry waits.\n\
          See commit {} and commit 0123abcd9 and https://example.org/doors. Frozen until 2026-04-01.\n",
         &head[..9]
     );
     let evidence = "metadata:\n  expires: 2026-04-02\n  evidence:\n    - src/api/doors.rs#open_door\n    \
                     - src/main.rs:99\n    - src/main.rs#open_door\n    - flag:--gone\n";
-    let text = memory_file("facts", &body).replacen("metadata:\n", "", 1);
+    let text = memory_file("facts", "\"\"", &body);
     let text = text.replacen("\n---\n", &format!("\n{evidence}---\n"), 1);
     sandbox.write("facts.md", text);
     let found = verify(&sandbox, "facts");
@@ -283,7 +289,24 @@ fn evidence_days_tasks_versions_branches_and_commits_are_looked_up() {
                 .to_owned()
         })
         .collect();
-    expect_test::expect![[r#""#]].assert_eq(&lines.join("\n"));
+    expect_test::expect![[r#"
+        path src/api/doors.rs: holds src/api/doors.rs
+        symbol open_door: holds src/api/doors.rs:1
+        path src/main.rs: changed 5 lines long
+        symbol open_door: moved src/api/doors.rs:1
+        flag --gone: missing
+        date 2026-04-02: expired
+        command make deploy: holds Makefile
+        command make all: missing
+        command make release: missing
+        branch main: holds
+        branch fix/retry: missing
+        commit <head>: holds
+        commit 0123abcd9: missing
+        version axum 0.8: changed 0.7.5
+        date 2026-04-01: expired
+        url https://example.org/doors: unchecked"#]]
+    .assert_eq(&lines.join("\n"));
 }
 
 #[test]
@@ -318,15 +341,36 @@ fn what_people_see_of_one_memory_and_of_all() {
     remember(&sandbox, "doors", DOORS);
     remember(&sandbox, "taste", "Answers should be short, because the team reads them on phones.\n");
     fs::remove_file(sandbox.project().join("src/api/doors.rs")).unwrap();
-    expect_test::expect![[r#""#]].assert_eq(&shown(&sandbox, &["verify", "doors"]));
-    expect_test::expect![[r#""#]].assert_eq(&shown(&sandbox, &["verify"]));
-    expect_test::expect![[r#""#]].assert_eq(&transcript(&sandbox, sandbox.memdir(&["verify", "nothing"])));
+    expect_test::expect![[r#"
+        doors: stale
+        saved just now, 1 named file no longer exists: src/api/doors.rs; 1 more no longer holds
+        missing  path    src/api/doors.rs
+        missing  symbol  open_door
+        --- stderr
+        warning: 1 named file no longer exists: src/api/doors.rs; 1 more no longer holds; what you see counts, not the memory: `memdir correct doors` brings it up to date
+        --- exit code 1
+    "#]].assert_eq(&shown(&sandbox, &["verify", "doors"]));
+    expect_test::expect![[r#"
+        stale       doors  1 named file no longer exists: src/api/doors.rs; 1 more no longer holds  just now
+        unverified  taste  not verifiable here                                                      just now
+        --- stderr
+        warning: 1 memory is stale: `memdir correct NAME` brings one up to date, `memdir verify NAME` shows why
+        --- exit code 1
+    "#]].assert_eq(&shown(&sandbox, &["verify"]));
+    expect_test::expect![[r#"
+        --- stderr
+        error: no memory `nothing`
+
+        hint: `memdir list` shows what there is, `memdir search WORDS` looks for it
+        --- exit code 1
+    "#]]
+    .assert_eq(&transcript(&sandbox, sandbox.memdir(&["verify", "nothing"])));
 }
 
 #[test]
 fn the_verdict_is_noted_in_the_ledger_once_while_nothing_changes() {
     let sandbox = project();
-    sandbox.save("doors", DOORS);
+    save(&sandbox, "doors", DOORS);
     let noted = |word: &str| {
         let tree = sandbox.state_tree();
         let ledger: Vec<String> = tree
@@ -347,7 +391,7 @@ fn the_verdict_is_noted_in_the_ledger_once_while_nothing_changes() {
 #[test]
 fn the_cache_can_be_deleted_and_torn_and_leaves_with_what_is_erased() {
     let sandbox = project();
-    sandbox.save("doors", DOORS);
+    save(&sandbox, "doors", DOORS);
     let cache = |sandbox: &Sandbox| {
         let tree = sandbox.state_tree();
         let path = tree.paths().find(|path| path.ends_with(".claims")).map(|path| sandbox.state().join(path));
