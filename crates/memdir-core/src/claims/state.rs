@@ -38,6 +38,11 @@ pub enum State {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         gone: Option<Gone>,
     },
+    /// The thing left the file it was in; where it is now, a short look does not tell.
+    Suspect {
+        /// The file.
+        left: String,
+    },
     /// Its day has come.
     Expired {
         /// The day.
@@ -106,6 +111,7 @@ impl State {
             Self::Missing { .. } => "missing",
             Self::Moved { .. } => "moved",
             Self::Changed { .. } => "changed",
+            Self::Suspect { .. } => "suspect",
             Self::Expired { .. } => "expired",
             Self::Unchecked { .. } => "unchecked",
         }

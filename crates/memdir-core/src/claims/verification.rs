@@ -147,6 +147,7 @@ impl Verification {
             }
             State::Moved { to, .. } => (format!("{value} is in {} now", shown(to)), "moved"),
             State::Changed { now, .. } => (changed(kind, &value, now), "changed"),
+            State::Suspect { left } => (format!("{value} is no longer in {}", shown(left)), ""),
             State::Holds { .. } | State::Unchecked { .. } => return String::new(),
         };
         let gone = match (state.gone(), verb) {

@@ -278,25 +278,16 @@ impl<'a> History<'a> {
             let Some(before) = self.ask(&["cat-file", "blob"], [format!("HEAD:{file}")]) else { continue };
             let Ok(Some(now)) = root.read(file, MAX_FILE) else { continue };
             let now = String::from_utf8_lossy(&now);
-            let (before_lines, now_lines): (BTreeSet<&str>, BTreeSet<&str>) =
+            let (before, now): (BTreeSet<&str>, BTreeSet<&str>) =
                 (before.lines().collect(), now.lines().collect());
-            let of = |lines: &BTreeSet<&'_ str>, other: &BTreeSet<&'_ str>| -> Vec<String> {
-                lines.difference(other).map(|line| (*line).to_owned()).collect()
-            };
-            let (removed, added) = (of(&before_lines, &now_lines), of(&now_lines, &before_lines));
-            let with_file = |lines: &'_ [String]| -> Vec<(String, String)> {
-                lines.iter().map(|line| ((*file).to_owned(), line.clone())).collect()
-            };
-            if let Some(to) = renamed(&pairs(&with_file(&removed)), &pairs(&with_file(&added)), name) {
+            let removed: Vec<(&str, &str)> = before.difference(&now).map(|line| (*file, *line)).collect();
+            let added: Vec<(&str, &str)> = now.difference(&before).map(|line| (*file, *line)).collect();
+            if let Some(to) = renamed(&removed, &added, name) {
                 return Past::Renamed { to, gone: None };
             }
         }
         Past::Present
     }
-}
-
-fn pairs(lines: &[(String, String)]) -> Vec<(&str, &str)> {
-    lines.iter().map(|(file, line)| (file.as_str(), line.as_str())).collect()
 }
 
 /// The lines that a commit removed and added, each with its file.

@@ -94,24 +94,31 @@ impl Look {
         }
     }
 
-    /// Puts what the last thorough look found in the place of what a glance was too short for.
-    pub(super) fn or_as_before(self, claim: &Claim, before: Option<&Verification>, search: &Search) -> Self {
+    /// Fills what a glance was too short for from what is kept; says whether it took an old answer over.
+    pub(super) fn or_as_before(
+        self,
+        claim: &Claim,
+        before: Option<&Verification>,
+        search: &Search,
+    ) -> (Self, bool) {
         let known =
             before.and_then(|before| before.claims.iter().find(|checked| checked.claim.is_about(claim)));
-        let Some(known) = known else { return self };
-        match (&self, &known.state) {
-            // It is gone from the file it was in, which was looked at first.
-            (Self::Answer(State::Unchecked { why: Why::Large }), State::Holds { at: Some(_) }) => {
-                Self::NoName { spellings: super::names_of(claim) }
+        let Some(known) = known else { return (self, false) };
+        let is_short = matches!(self, Self::Answer(State::Unchecked { why: Why::Large }));
+        match super::file_of(known) {
+            Some(left) if is_short && search.has_seen(&left) => {
+                return (Self::Answer(State::Suspect { left }), false);
             }
-            (Self::Answer(State::Unchecked { .. }), state) => Self::Answer(state.clone()),
-            (Self::NoName { .. }, state) if state.fails() || !search.is_whole => Self::Answer(match state {
-                State::Holds { .. } => State::Missing { gone: None },
-                state => state.clone(),
-            }),
-            (Self::NoPath { .. }, state) if state.fails() => Self::Answer(state.clone()),
-            (Self::NoName { .. }, State::Unchecked { .. }) => Self::Answer(known.state.clone()),
-            _ => self,
+            _ => {}
+        }
+        let is_absent = matches!(self, Self::NoName { .. } | Self::NoPath { .. });
+        match &known.state {
+            // It is still not there, and what git told then is still true.
+            state if is_absent && (state.fails() || !state.is_answer()) => {
+                (Self::Answer(state.clone()), false)
+            }
+            state if is_short => (Self::Answer(state.clone()), true),
+            _ => (self, false),
         }
     }
 }

@@ -16,6 +16,9 @@ mod look;
 mod manifests;
 mod search;
 
+#[cfg(test)]
+mod tests;
+
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -161,17 +164,18 @@ impl Verifier {
             |_, _| {},
         );
         let looks = self.looks(subject, &search);
-        let known: Vec<Look> = looks
+        let (looks, is_old): (Vec<Look>, Vec<bool>) = looks
             .into_iter()
             .zip(&subject.claims)
             .map(|(look, claim)| look.or_as_before(claim, before.as_ref(), &search))
-            .collect();
+            .unzip();
         let pasts = self.head.as_deref().map(|head| cache.pasts(head)).unwrap_or_default();
-        let mut verification = self.conclude(subject, known, &pasts, before.as_ref());
-        // A glance answers for what it saw; how old the thorough look is, the reader should still hear.
-        if verification.verdict() != Verdict::Stale {
-            verification.checked = before.as_ref().and_then(|before| before.checked);
-            verification.commit = before.and_then(|before| before.commit);
+        let mut verification = self.conclude(subject, looks, &pasts, before.as_ref());
+        if is_old.contains(&true)
+            && let Some(before) = before
+        {
+            // An answer is as old as its oldest part.
+            (verification.checked, verification.commit) = (before.checked, before.commit);
         }
         verification
     }

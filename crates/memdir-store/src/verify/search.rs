@@ -38,6 +38,8 @@ pub(super) struct Spot {
 #[derive(Debug, Default)]
 pub(super) struct Search {
     found: BTreeMap<String, Spot>,
+    /// The files that were asked for first and read, or are gone.
+    first: BTreeSet<String>,
     /// Whether every file that counts was read.
     pub(super) is_whole: bool,
 }
@@ -46,6 +48,11 @@ impl Search {
     /// Returns where a name is; a definition rather than a use.
     pub(super) fn spot(&self, name: &str) -> Option<&Spot> {
         self.found.get(name)
+    }
+
+    /// Says whether a file that was asked for first was looked at.
+    pub(super) fn has_seen(&self, path: &str) -> bool {
+        self.first.contains(path)
     }
 
     /// Looks for `names` in the files `first`, then in all others of the project, whose tree is asked for only then.
@@ -59,7 +66,11 @@ impl Search {
     ) -> Self {
         let (seen, search) = (BTreeSet::new(), Self::default());
         let mut reader = Reader { root, names, bounds, seen, n_bytes: 0, is_cut: false, search };
-        first.iter().for_each(|path| reader.read(path));
+        for path in first {
+            if reader.read(path) {
+                reader.search.first.insert(path.clone());
+            }
+        }
         if !reader.is_done() {
             let tree = tree();
             let code = tree.paths().filter(|path| is_source(path));
@@ -88,33 +99,39 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn read(&mut self, path: &str) {
+    /// Looks for the names in a file; says whether that could be done. A file that is gone has no names.
+    fn read(&mut self, path: &str) -> bool {
+        if self.seen.contains(path) {
+            return true;
+        }
         if self.is_spent() {
             self.is_cut = true;
-            return;
+            return false;
         }
-        if !self.seen.insert(path.to_owned()) {
-            return;
-        }
+        self.seen.insert(path.to_owned());
         let bytes = match self.root.read(path, self.bounds.file) {
             Ok(Some(bytes)) => bytes,
-            Err(ReadError::TooLarge { .. }) if is_source(path) => {
-                self.is_cut = true;
-                return;
+            Ok(None) => return true,
+            Err(err) => {
+                self.is_cut |= matches!(err, ReadError::TooLarge { .. }) && is_source(path);
+                return false;
             }
-            _ => return,
         };
         self.n_bytes += bytes.len() as u64;
         let is_binary = bytes.iter().take(8000).any(|b| *b == 0);
-        if is_binary {
-            return;
+        if !is_binary {
+            self.take(path, &bytes);
         }
-        for name in words_of(&bytes, self.names) {
+        true
+    }
+
+    fn take(&mut self, path: &str, bytes: &[u8]) {
+        for name in words_of(bytes, self.names) {
             let known = self.search.found.get(&name);
             if known.is_some_and(|spot| spot.is_definition) {
                 continue;
             }
-            let Some((line, is_definition)) = find_in(&bytes, &name) else { continue };
+            let Some((line, is_definition)) = find_in(bytes, &name) else { continue };
             if is_definition || known.is_none() {
                 self.search.found.insert(name, Spot { path: path.to_owned(), line, is_definition });
             }

@@ -159,7 +159,7 @@ fn claim_json(checked: &Checked, verification: &Verification) -> Value {
         State::Holds { at } => (at.as_deref(), None, None),
         State::Moved { to, .. } | State::Changed { now: to, .. } => (None, Some(to), None),
         State::Unchecked { why } => (None, None, Some(why.as_str())),
-        State::Missing { .. } | State::Expired { .. } => (None, None, None),
+        State::Missing { .. } | State::Suspect { .. } | State::Expired { .. } => (None, None, None),
     };
     json!({
         "kind": claim.kind,
@@ -236,6 +236,7 @@ fn claim_cells(checked: &Checked) -> Vec<String> {
         State::Missing { .. } => since.trim_start().to_owned(),
         State::Moved { to, .. } => format!("to {to}{since}"),
         State::Changed { now, .. } => format!("{now}{since}"),
+        State::Suspect { left } => format!("no longer in {left}"),
         State::Expired { on } => format!("on {on}"),
         State::Unchecked { why } => why.as_str().to_owned(),
     };
