@@ -28,6 +28,9 @@ const MADE: [&str; 10] = [
     "__pycache__",
 ];
 
+/// Names that stand for any name.
+const PLACEHOLDERS: [&str; 6] = ["foo", "bar", "baz", "example", "path", "xxx"];
+
 /// Returns what a memory claims, what its author listed for checking first.
 pub fn claims(memory: &Memory, document: &Document) -> Vec<Claim> {
     let mut found = Found::default();
@@ -156,7 +159,8 @@ impl Found {
         }
         let has_ending = path.rsplit_once('.').is_some_and(|(_, ending)| is_file_ending(ending));
         let is_made = path.split('/').any(|part| MADE.contains(&part));
-        let is_ours = !path.starts_with('/') && !path.starts_with("path/to/") && !is_made;
+        let is_placeholder = path.split(['/', '.']).any(|part| PLACEHOLDERS.contains(&part));
+        let is_ours = !path.starts_with('/') && !is_placeholder && !is_made;
         let firm = path.contains('/') && has_ending && is_ours;
         self.spoken(said, ClaimKind::Path, mention, source, firm);
     }

@@ -104,6 +104,8 @@ pub(super) fn sentence<'t>(text: &'t str, span: &Range<usize>) -> &'t str {
     let bytes = text.as_bytes();
     let is_end = |at: usize| match bytes[at] {
         b'\n' | b';' => true,
+        // "e.g. this" is one sentence.
+        b'.' if at >= 2 && bytes[at - 2] == b'.' => false,
         b'.' | b'!' | b'?' => bytes.get(at + 1).is_none_or(|next| matches!(next, b' ' | b'\n')),
         _ => false,
     };
@@ -149,6 +151,7 @@ mod tests {
             ("That was removed. X stays.", Manner::Present),
             ("X stays.\nThe other was deleted.", Manner::Present),
             ("`src/removed/list.rs` and X belong together", Manner::Present),
+            ("Such files, e.g. X here, are fine.", Manner::Possible),
             ("Run it, never use X here.", Manner::Possible),
             ("Not in a hurry: all of it is in X.", Manner::Present),
             ("X wurde entfernt", Manner::Gone),

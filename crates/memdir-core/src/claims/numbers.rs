@@ -101,7 +101,7 @@ fn number_of(word: &str) -> Option<&str> {
     let parts: Vec<&str> = number.split('.').collect();
     let is_number =
         |part: &&str| !part.is_empty() && part.len() <= 5 && part.bytes().all(|b| b.is_ascii_digit());
-    let is_version = parts.len() <= 4 && parts.iter().all(|part| is_number(part));
+    let is_version = parts.len() <= 4 && parts.iter().all(is_number);
     (is_version && (parts.len() > 1 || number.len() <= 3)).then_some(number)
 }
 

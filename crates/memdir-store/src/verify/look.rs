@@ -237,13 +237,13 @@ impl Verifier {
     }
 
     fn flag(&self, claim: &Claim, search: &Search) -> Look {
-        let spellings = flag_spellings(&claim.value);
-        if let Some(spot) = spellings.iter().find_map(|name| search.spot(name)) {
-            return holds(format!("{}:{}", spot.path, spot.line));
-        }
         let is_another_programs = claim.within.as_ref().is_some_and(|program| !self.is_our_program(program));
         if is_another_programs {
             return unchecked(claim, Why::Elsewhere);
+        }
+        let spellings = flag_spellings(&claim.value);
+        if let Some(spot) = spellings.iter().find_map(|name| search.spot(name)) {
+            return holds(format!("{}:{}", spot.path, spot.line));
         }
         if search.is_whole { Look::NoName { spellings } } else { unchecked(claim, Why::Large) }
     }

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
 use std::process::Command;
 
 use memdir_testkit::{Sandbox, Tree};
@@ -394,8 +393,8 @@ fn the_cache_can_be_deleted_and_torn_and_leaves_with_what_is_erased() {
     save(&sandbox, "doors", DOORS);
     let cache = |sandbox: &Sandbox| {
         let tree = sandbox.state_tree();
-        let path = tree.paths().find(|path| path.ends_with(".claims")).map(|path| sandbox.state().join(path));
-        path
+        let found = tree.paths().find(|path| path.ends_with(".claims"));
+        found.map(|path| sandbox.state().join(path))
     };
     let first = verify(&sandbox, "doors");
     let path = cache(&sandbox).unwrap();
