@@ -61,6 +61,14 @@ pub(super) enum Past {
     Unknown,
 }
 
+impl Past {
+    /// Says whether the answer is a commit's, and so the same for as long as that commit is checked out. What was not
+    /// committed yet is looked at anew.
+    fn is_lasting(&self) -> bool {
+        matches!(self, Self::Never | Self::Removed(Some(_)) | Self::Renamed { gone: Some(_), .. })
+    }
+}
+
 /// The answers of git, by what was asked.
 pub(super) type Pasts = BTreeMap<(ClaimKind, String), Past>;
 
@@ -125,14 +133,16 @@ impl Cache {
             bytes.push(b'\n');
         }
         if let Some((commit, pasts)) = pasts {
-            for ((kind, value), answer) in pasts.iter().filter(|(_, answer)| **answer != Past::Unknown) {
+            for ((kind, value), answer) in pasts.iter().filter(|(_, answer)| answer.is_lasting()) {
                 let (past, value, answer) = (commit.to_owned(), value.clone(), answer.clone());
                 serde_json::to_writer(&mut bytes, &PastRow { past, kind: *kind, value, answer })?;
                 bytes.push(b'\n');
             }
         }
-        let state = Dir::ensure(&vault.state_path())?;
-        state.replace_derived(&Dir::ensure(&vault.index_path())?, &file_name(vault.id()), &bytes)
+        let index = Dir::ensure(&vault.index_path())?;
+        // A check makes no state for a vault that nobody has written to yet.
+        let state = Dir::open(&vault.state_path()).unwrap_or_else(|_| index.clone());
+        state.replace_derived(&index, &file_name(vault.id()), &bytes)
     }
 
     fn lines(&self) -> impl Iterator<Item = &[u8]> {

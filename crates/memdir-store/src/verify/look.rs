@@ -192,7 +192,7 @@ impl Verifier {
             None => path,
         };
         let is_plain = |part: &str| !matches!(part, "" | "." | ".." | "~");
-        path.split('/').all(is_plain).then_some(path)
+        (path.split('/').all(is_plain) && !path.contains(char::is_control)).then_some(path)
     }
 
     /// A sparse work tree has fewer files than git lists.

@@ -139,7 +139,7 @@ impl Verifier {
         let search =
             self.search(subjects.iter().filter(|subject| subject.is_ours), &[], Bounds::WHOLE, progress);
         let looks: Vec<Vec<Look>> = subjects.iter().map(|subject| self.looks(subject, &search)).collect();
-        let mut pasts = self.head.as_deref().map(|head| cache.pasts(head)).unwrap_or_default();
+        let mut pasts = self.pasts(&cache);
         self.ask_history(looks.iter().flatten(), &mut pasts);
         let verifications: Vec<Verification> = (subjects.iter().zip(looks))
             .zip(&before)
@@ -169,7 +169,7 @@ impl Verifier {
             .zip(&subject.claims)
             .map(|(look, claim)| look.or_as_before(claim, before.as_ref(), &search))
             .unzip();
-        let pasts = self.head.as_deref().map(|head| cache.pasts(head)).unwrap_or_default();
+        let pasts = self.pasts(cache);
         let mut verification = self.conclude(subject, looks, &pasts, before.as_ref());
         if is_old.contains(&true)
             && let Some(before) = before
@@ -202,6 +202,17 @@ impl Verifier {
 
     fn looks(&self, subject: &Subject, search: &Search) -> Vec<Look> {
         subject.claims.iter().map(|claim| self.look(claim, subject.is_ours, search)).collect()
+    }
+
+    /// Returns what git told at this commit, as far as what it led to is still there.
+    fn pasts(&self, cache: &Cache) -> Pasts {
+        let mut pasts = self.head.as_deref().map(|head| cache.pasts(head)).unwrap_or_default();
+        let is_there = |past: &Past| match past {
+            Past::Renamed { to, .. } => self.surroundings.is_there(to),
+            _ => true,
+        };
+        pasts.retain(|(kind, _), past| *kind != ClaimKind::Path || is_there(past));
+        pasts
     }
 
     fn manifests(&self) -> &Manifests {

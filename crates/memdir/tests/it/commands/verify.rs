@@ -147,6 +147,23 @@ fn sl_02_a_renamed_file_is_followed_through_history_also_twice_and_uncommitted()
 }
 
 #[test]
+fn what_git_told_is_kept_for_a_commit_and_what_is_not_committed_is_looked_at_anew() {
+    let sandbox = project();
+    remember(&sandbox, "doors", "Doors are in `src/api/doors.rs`, by wish of the vendor.\n");
+    git(&sandbox, &["mv", "src/api/doors.rs", "src/gates.rs"]);
+    assert_eq!(claim(&verify(&sandbox, "doors"), "src/api/doors.rs")["to"], "src/gates.rs");
+    git(&sandbox, &["mv", "src/gates.rs", "src/locks.rs"]);
+    assert_eq!(claim(&verify(&sandbox, "doors"), "src/api/doors.rs")["to"], "src/locks.rs");
+    commit(&sandbox, "refactor: locks");
+    let asked = verify(&sandbox, "doors");
+    let without_git = sandbox.memdir(&["verify", "doors"]).env("PATH", "/nonexistent").json();
+    assert_eq!(without_git["memories"][0], asked, "git is asked once for a commit");
+    fs::remove_file(sandbox.project().join("src/locks.rs")).unwrap();
+    let gone = verify(&sandbox, "doors");
+    assert_eq!(claim(&gone, "src/api/doors.rs")["state"], "missing", "{gone:#}");
+}
+
+#[test]
 fn sl_03_a_removed_function_is_missing_and_ignored_files_do_not_count() {
     let sandbox = project();
     remember(&sandbox, "doors", DOORS);
@@ -435,6 +452,7 @@ fn a_repository_cannot_make_a_check_run_or_follow_or_wait() {
     }
     git(&sandbox, &["config", "log.showSignature", "true"]);
     put(&sandbox, ".gitattributes", "* diff=evil filter=evil\n");
+    put(&sandbox, ".git/info/attributes", "* diff=evil filter=evil\n");
     fs::remove_file(sandbox.project().join("src/api/doors.rs")).unwrap();
     // Committing would run the filter itself: the removal is staged by plumbing.
     git(&sandbox, &["update-index", "--force-remove", "src/api/doors.rs"]);
