@@ -169,7 +169,8 @@ impl Verifier {
             .zip(&subject.claims)
             .map(|(look, claim)| look.or_as_before(claim, before.as_ref(), &search))
             .unzip();
-        let pasts = self.pasts(cache);
+        let is_asking = looks.iter().any(|look| look.question().is_some());
+        let pasts = if is_asking { self.pasts(cache) } else { Pasts::new() };
         let mut verification = self.conclude(subject, looks, &pasts, before.as_ref());
         if is_old.contains(&true)
             && let Some(before) = before

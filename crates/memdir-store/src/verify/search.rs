@@ -4,7 +4,7 @@
 //! then other text; prose does not count, because a change log still knows what the code no longer has. Only tracked
 //! files are read, and so what `.gitignore` names is not.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::disk::{Dir, ReadError};
 use crate::surroundings::symbols::find_in;
@@ -64,8 +64,16 @@ impl Search {
         bounds: Bounds,
         mut progress: impl FnMut(usize, usize),
     ) -> Self {
-        let (seen, search) = (BTreeSet::new(), Self::default());
-        let mut reader = Reader { root, names, bounds, seen, n_bytes: 0, is_cut: false, search };
+        let mut reader = Reader {
+            root,
+            names: names.iter().map(String::as_str).collect(),
+            n_undefined: names.len(),
+            bounds,
+            seen: BTreeSet::new(),
+            n_bytes: 0,
+            is_cut: false,
+            search: Self::default(),
+        };
         for path in first {
             if reader.read(path) {
                 reader.search.first.insert(path.clone());
@@ -90,7 +98,9 @@ impl Search {
 
 struct Reader<'a> {
     root: &'a Dir,
-    names: &'a BTreeSet<String>,
+    names: HashSet<&'a str>,
+    /// How many names no definition was found of; the search is over when there are none.
+    n_undefined: usize,
     bounds: Bounds,
     seen: BTreeSet<String>,
     n_bytes: u64,
@@ -126,12 +136,13 @@ impl Reader<'_> {
     }
 
     fn take(&mut self, path: &str, bytes: &[u8]) {
-        for name in words_of(bytes, self.names) {
+        for name in words_of(bytes, &self.names) {
             let known = self.search.found.get(&name);
             if known.is_some_and(|spot| spot.is_definition) {
                 continue;
             }
             let Some((line, is_definition)) = find_in(bytes, &name) else { continue };
+            self.n_undefined -= usize::from(is_definition);
             if is_definition || known.is_none() {
                 self.search.found.insert(name, Spot { path: path.to_owned(), line, is_definition });
             }
@@ -140,8 +151,7 @@ impl Reader<'_> {
 
     /// Every name is defined somewhere, or no more may be read.
     fn is_done(&self) -> bool {
-        let is_defined = |name: &String| self.search.found.get(name).is_some_and(|spot| spot.is_definition);
-        self.is_spent() && self.is_cut || self.names.iter().all(is_defined)
+        self.n_undefined == 0 || self.is_spent() && self.is_cut
     }
 
     fn is_spent(&self) -> bool {
@@ -150,7 +160,7 @@ impl Reader<'_> {
 }
 
 /// Returns which of the names are words of the text; `dry-run` is one word, and two.
-fn words_of(text: &[u8], names: &BTreeSet<String>) -> BTreeSet<String> {
+fn words_of(text: &[u8], names: &HashSet<&str>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let is_part = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
     let mut take = |word: &[u8]| {
