@@ -320,7 +320,7 @@ impl Verifier {
             };
             if is_news(before, now) {
                 let (mem, sha256) = (subject.path.stem().to_owned(), Some(subject.hash));
-                events.push(Event { t: self.now, ev, mem, sha256, sid: None, by: Some(by), prov: None });
+                events.push(Event { sha256, by: Some(by), ..Event::new(self.now, ev, &mem) });
             }
         }
         // The ledger is not waited for.

@@ -31,8 +31,8 @@ mod show;
 mod stale;
 mod supersede;
 mod undo;
-mod why;
 mod verify;
+mod why;
 mod why_not;
 mod writing;
 

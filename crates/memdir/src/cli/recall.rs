@@ -4,6 +4,7 @@ use std::path::Path;
 
 use jiff::Zoned;
 use memdir_core::change::Surface;
+use memdir_core::claims::Verification;
 use memdir_core::frame::{Item, frame};
 use memdir_core::recall::{self as core, Hit, Moment, Weights};
 use memdir_core::text::{age, age_days};
@@ -12,6 +13,7 @@ use memdir_store::ledger::{self, Event, EventKind};
 use memdir_store::notes::{self, Upkeep};
 use memdir_store::usage::Usage;
 use memdir_store::vault::{Loaded, Vault};
+use memdir_store::verify::{Cache, Verifier};
 use serde_json::{Map, Value, json};
 
 use crate::context::{Context, text_or_stdin};
@@ -90,8 +92,7 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
     for (at, hit) in found {
         choose(&mut reminders, &vaults[at], at, hit, &usages[at]);
     }
-    let items: Vec<Item> =
-        reminders.shown.iter().map(|reminder| item(reminder, &vaults[reminder.vault], context)).collect();
+    let items = items(&reminders, &vaults, context);
     let (text, n_shown) = frame(&items, &machine_key(&reminders, &vaults, context));
     for reminder in reminders.shown.drain(n_shown..) {
         reminders.skipped.push((reminder.hit.note.name, "no room in one message".to_owned()));
@@ -182,7 +183,23 @@ fn choose(reminders: &mut Reminders, vault: &Vault, at: usize, hit: Hit, usage: 
     reminders.shown.push(Reminder { vault: at, hit, loaded });
 }
 
-fn item(reminder: &Reminder, vault: &Vault, context: &Context) -> Item {
+fn items(reminders: &Reminders, vaults: &[Vault], context: &Context) -> Vec<Item> {
+    if reminders.shown.is_empty() {
+        return Vec::new();
+    }
+    let verifier = Verifier::around(&context.place, &context.env, context.now, context.zone.clone());
+    let caches: Vec<Cache> = vaults.iter().map(Cache::load).collect();
+    let item = |reminder: &Reminder| {
+        let vault = &vaults[reminder.vault];
+        let subject = verifier.subject(vault, &reminder.loaded);
+        let checked =
+            (!subject.claims.is_empty()).then(|| verifier.glance(&subject, &caches[reminder.vault]));
+        item(reminder, vault, checked.as_ref(), context)
+    };
+    reminders.shown.iter().map(item).collect()
+}
+
+fn item(reminder: &Reminder, vault: &Vault, checked: Option<&Verification>, context: &Context) -> Item {
     let Reminder { hit, loaded, .. } = reminder;
     let memory = &loaded.memory;
     let mut remarks = vec![format!("saved {}", age(loaded.modified(), context.now))];
@@ -191,9 +208,10 @@ fn item(reminder: &Reminder, vault: &Vault, context: &Context) -> Item {
         Some(who) => format!("said by {who}"),
         None => "written by another program".to_owned(),
     });
-    remarks.push(match &memory.verified {
-        Some(verified) => format!("checked {}", verified.date),
-        None => "not checked".to_owned(),
+    remarks.push(match (checked, &memory.verified) {
+        (Some(checked), _) if checked.checked.is_some() => checked.clause(context.now),
+        (_, Some(verified)) => format!("checked {}", verified.date),
+        _ => "not checked".to_owned(),
     });
     if let Some(expires) =
         memory.expires.filter(|day| *day <= context.now.to_zoned(context.zone.clone()).date())
@@ -205,7 +223,13 @@ fn item(reminder: &Reminder, vault: &Vault, context: &Context) -> Item {
     }
     remarks.extend(hit.via.first().map(|via| format!("via [[{via}]]")));
     let file = format!("{}.md", loaded.path.stem());
-    Item { memory_type: memory.memory_type, file, remarks, text: text_of(loaded) }
+    let mut text = text_of(loaded);
+    // Of what nobody can look up here there is nothing to advise.
+    let answered = checked.filter(|checked| checked.n_answered() > 0);
+    if let Some(advice) = answered.and_then(|checked| checked.advice(memory.verified.as_ref(), context.now)) {
+        text.push_str(&format!("\n({advice})"));
+    }
+    Item { memory_type: memory.memory_type, file, remarks, text }
 }
 
 /// Returns what a memory says: its body, or its description where that is all.
