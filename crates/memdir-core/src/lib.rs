@@ -26,4 +26,5 @@ pub mod statement;
 pub mod strength;
 pub mod terms;
 pub mod text;
+pub mod transcript;
 pub mod worth;
