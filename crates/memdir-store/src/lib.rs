@@ -15,5 +15,6 @@ pub mod place;
 pub mod secrets;
 pub mod surroundings;
 pub mod usage;
+pub mod transcript;
 pub mod vault;
 pub mod verify;

@@ -64,6 +64,21 @@ impl Window {
     pub fn bytes(&self) -> usize {
         self.turns.iter().map(|turn| turn.text.len()).sum()
     }
+
+    /// Cuts it to at most `bytes` of text, and says whether that was needed. What stands around the hits goes first.
+    pub fn shrink_to(&mut self, bytes: usize) -> bool {
+        if self.bytes() <= bytes {
+            return false;
+        }
+        self.turns.retain(|turn| turn.is_hit);
+        let mut left = bytes;
+        for turn in &mut self.turns {
+            turn.text.truncate(turn.text.floor_char_boundary(left));
+            left -= turn.text.len();
+        }
+        self.turns.retain(|turn| !turn.text.is_empty());
+        true
+    }
 }
 
 /// Collects the windows of one session.

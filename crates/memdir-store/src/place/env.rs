@@ -38,6 +38,21 @@ pub struct Environment {
     pub cowork_override: Option<PathBuf>,
     /// `PATH`: where git is looked for.
     pub search_path: Option<OsString>,
+    /// `CODEX_HOME`: replaces `~/.codex`.
+    pub codex_home: Option<PathBuf>,
+    /// `GEMINI_CLI_HOME`: the directory whose `.gemini` Gemini CLI uses instead of the home's.
+    pub gemini_home: Option<PathBuf>,
+}
+
+/// Where agents keep the files of their sessions; none where that is unknown.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SessionDirs {
+    /// Claude Code's `projects`.
+    pub claude: Option<PathBuf>,
+    /// Codex's own directory.
+    pub codex: Option<PathBuf>,
+    /// Gemini CLI's own directory.
+    pub gemini: Option<PathBuf>,
 }
 
 impl Environment {
@@ -57,6 +72,8 @@ impl Environment {
             claude_project_dir_name: set(CLAUDE_PROJECT_DIR_NAME),
             cowork_override: path(COWORK_OVERRIDE),
             search_path: set("PATH"),
+            codex_home: path(CODEX_HOME),
+            gemini_home: path(GEMINI_HOME),
         }
     }
 
@@ -76,6 +93,20 @@ impl Environment {
         match set(&self.claude_config_dir) {
             Some(dir) => self.absolute(dir),
             None => self.absolute(&self.user_home()?.join(".claude")),
+        }
+    }
+
+    /// Returns where agents keep the files of their sessions.
+    pub(super) fn session_dirs(&self) -> SessionDirs {
+        let below_home = |name: &str| self.user_home().ok().map(|home| home.join(name));
+        let codex = set(&self.codex_home).map(Path::to_owned).or_else(|| below_home(".codex"));
+        let gemini =
+            set(&self.gemini_home).map(|home| home.join(".gemini")).or_else(|| below_home(".gemini"));
+        let usable = |path: PathBuf| self.absolute(&path).ok();
+        SessionDirs {
+            claude: self.claude_dir().ok().map(|dir| dir.join("projects")),
+            codex: codex.and_then(usable),
+            gemini: gemini.and_then(usable),
         }
     }
 
@@ -143,6 +174,8 @@ impl Environment {
             (XDG_DATA_HOME, &mut env.xdg_data_home),
             (CLAUDE_CONFIG_DIR, &mut env.claude_config_dir),
             (COWORK_OVERRIDE, &mut env.cowork_override),
+            (CODEX_HOME, &mut env.codex_home),
+            (GEMINI_HOME, &mut env.gemini_home),
         ] {
             if field.take_if(|value| is_shipped(name, value.as_os_str())).is_some() {
                 removed.push(name);
@@ -162,6 +195,8 @@ const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
 const CLAUDE_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 const CLAUDE_PROJECT_DIR_NAME: &str = "CLAUDE_CODE_PROJECT_DIR_NAME";
 const COWORK_OVERRIDE: &str = "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE";
+const CODEX_HOME: &str = "CODEX_HOME";
+const GEMINI_HOME: &str = "GEMINI_CLI_HOME";
 
 fn is_folder_name(name: &str) -> bool {
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');

@@ -31,7 +31,7 @@ mod warning;
 
 use std::path::{Path, PathBuf};
 
-pub use env::Environment;
+pub use env::{Environment, SessionDirs};
 pub use error::LocateError;
 pub use orphans::{Certainty, Orphan, OrphanKind, orphans};
 pub use registry::{Project, ProjectId, Registry, RegistryError};
@@ -67,6 +67,8 @@ pub struct Place {
     pub repository: Option<Repository>,
     /// The user's settings.
     pub settings: UserSettings,
+    /// Where agents keep the files of their sessions; nowhere if a flag names the vault.
+    pub session_dirs: SessionDirs,
     /// What the user should hear about.
     pub warnings: Vec<Warning>,
     claim: Claim,
@@ -249,7 +251,9 @@ fn locate_around(
     let host_memory = shipped.memory_enabled.or(claude.memory_enabled).unwrap_or(true)
         && shipped.vault.as_ref().is_none_or(|vault| vault.is_hosts);
     let claude_projects = claude_dir.map(|dir| dir.join("projects"));
-    let mut draft = Draft { home, settings, off, host_memory, ground, claude_projects, ..Draft::default() };
+    let session_dirs = env.session_dirs();
+    let mut draft =
+        Draft { home, settings, off, host_memory, ground, claude_projects, session_dirs, ..Draft::default() };
     draft.warn(Warning::Repository, shipped.ignored);
     draft.warn(Warning::Settings, ignored);
     draft.finish(claim)
@@ -326,6 +330,7 @@ struct Draft {
     host_memory: bool,
     ground: Option<Ground>,
     claude_projects: Option<PathBuf>,
+    session_dirs: SessionDirs,
     warnings: Vec<Warning>,
 }
 
@@ -356,6 +361,7 @@ impl Draft {
             dir,
             repository,
             settings: self.settings,
+            session_dirs: self.session_dirs,
             warnings,
             claim,
             claude_projects: self.claude_projects,

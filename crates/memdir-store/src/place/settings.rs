@@ -45,6 +45,23 @@ pub struct UserSettings {
     pub secrets: SecretSettings,
     /// `review`: whether what agents write is applied, told or asked about.
     pub review: Review,
+    /// `[transcripts]`: whether copies of sessions are kept. No file of a repository can say so.
+    pub transcripts: TranscriptSettings,
+}
+
+/// Whether copies of sessions are kept, and how much of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TranscriptSettings {
+    /// `transcripts.keep`: the user agreed.
+    pub keep: bool,
+    /// `transcripts.max_mb`: how many megabytes are kept a project.
+    pub max_mb: u64,
+}
+
+impl Default for TranscriptSettings {
+    fn default() -> Self {
+        Self { keep: false, max_mb: 200 }
+    }
 }
 
 /// What the user tells the scanner.
@@ -146,7 +163,19 @@ impl UserSettings {
                     }
                     Err(_) => Some(NOT_A_REVIEW),
                 },
-                ("off", _) => Some("is neither true nor false"),
+                ("transcripts.keep", toml::Value::Boolean(keep)) => {
+                    settings.transcripts.keep = *keep;
+                    None
+                }
+                ("transcripts.max_mb", toml::Value::Integer(n)) => match u64::try_from(*n) {
+                    Ok(max_mb) if max_mb > 0 => {
+                        settings.transcripts.max_mb = max_mb;
+                        None
+                    }
+                    _ => Some("is not above zero"),
+                },
+                ("off" | "transcripts.keep", _) => Some("is neither true nor false"),
+                ("transcripts.max_mb", _) => Some("is not a whole number"),
                 ("review", _) => Some(NOT_A_REVIEW),
                 ("frontmatter.layout", _) => Some("is not a text"),
                 ("secrets.allow" | "secrets.rules", _) => Some("is not a list"),

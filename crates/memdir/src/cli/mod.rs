@@ -1,6 +1,7 @@
 //! The commands: one file each, and the table that names them.
 
 mod bench;
+mod backfill;
 mod completions;
 mod correct;
 mod diff;
@@ -8,6 +9,7 @@ mod doctor;
 mod edit;
 mod export;
 mod forget;
+mod grep;
 mod import;
 mod index;
 mod init;
@@ -95,6 +97,8 @@ enum Command {
     Why(why::Args),
     Stale(stale::Args),
     Index(index::Args),
+    Grep(grep::Args),
+    Backfill(backfill::Args),
     Edit(edit::Args),
     Correct(correct::Args),
     Rename(rename::Args),
@@ -165,6 +169,8 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
         Command::Show(args) => show::run(&args, &context, ui),
         Command::List(args) => list::run(&args, &context, ui),
         Command::Search(args) => search::run(&args, &context, ui),
+        Command::Grep(args) => grep::run(&args, &context, ui),
+        Command::Backfill(args) => backfill::run(&args, &context, ui),
         Command::Edit(args) => edit::run(args, &context, ui),
         Command::Correct(args) => correct::run(args, &context, ui),
         Command::Rename(args) => rename::run(&args, &context, ui),
@@ -201,6 +207,7 @@ fn answer_nothing(command: &Command, ui: &mut Ui) -> Result<Outcome, Failure> {
             Command::List(_) | Command::Log(_) | Command::Projects(_) | Command::Review(_) => {
                 ui.json(&serde_json::json!([]))
             }
+            Command::Grep(_) => ui.json(&serde_json::json!({ "hits": [], "truncated": false })),
             Command::Search(_) => ui.json(&serde_json::json!({ "hits": [], "abstained": true })),
             Command::Verify(_) => ui.json(&serde_json::json!({ "memories": [] })),
             _ => ui.json(&serde_json::json!({})),

@@ -8,6 +8,7 @@ mod json;
 mod reading;
 mod shell;
 mod verify;
+mod transcripts;
 mod writing;
 
 use memdir_testkit::{Invocation, Sandbox};
