@@ -28,6 +28,8 @@ pub enum Case {
 #[derive(Debug, Clone)]
 pub struct Pattern {
     regex: Regex,
+    /// How long a hit is, if it stands in a file byte for byte as it stands in a turn.
+    raw_len: Option<usize>,
 }
 
 /// Why a text is no pattern.
@@ -50,7 +52,8 @@ impl Pattern {
         let folds = folds_case(text, case);
         let pattern =
             text.chars().map(|c| if folds { either_case(c) } else { escaped(c) }).collect::<String>();
-        Self::compile(text, &pattern, folds)
+        let raw_len = text.chars().all(is_same_in_json).then_some(text.len());
+        Ok(Self { raw_len, ..Self::compile(text, &pattern, folds)? })
     }
 
     /// Looks for a regular expression.
@@ -69,7 +72,7 @@ impl Pattern {
         builder.unicode(false).multi_line(true).case_insensitive(folds);
         builder.size_limit(MAX_COMPILED).dfa_size_limit(MAX_COMPILED);
         let regex = builder.build().map_err(|err| PatternError::Invalid(last_line(&err.to_string())))?;
-        Ok(Self { regex })
+        Ok(Self { regex, raw_len: None })
     }
 
     /// Returns the bytes of the first hit, widened to whole characters.
@@ -77,6 +80,23 @@ impl Pattern {
         let found = self.regex.find(text.as_bytes())?;
         Some(text.floor_char_boundary(found.start())..text.ceil_char_boundary(found.end()))
     }
+
+    /// Returns how long a hit is, if a file without it byte for byte has no turn with it either. Most words are such
+    /// patterns, and a file that lacks them need not be parsed.
+    pub fn raw_len(&self) -> Option<usize> {
+        self.raw_len
+    }
+
+    /// Says whether it occurs in the bytes of a file.
+    pub fn is_in_raw(&self, bytes: &[u8]) -> bool {
+        self.regex.is_match(bytes)
+    }
+}
+
+/// Says whether a character is written in JSON as it is, and is none that we put between the parts of a turn: names and
+/// values of arguments are joined by a colon, parts by line breaks.
+fn is_same_in_json(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.')
 }
 
 fn folds_case(text: &str, case: Case) -> bool {

@@ -305,6 +305,17 @@ fn a_pattern_folds_case_unless_it_has_a_capital() {
 }
 
 #[test]
+fn only_a_pattern_that_json_leaves_alone_is_looked_for_in_raw_bytes() {
+    let raw_len = |pattern: &str| Pattern::literal(pattern, Case::Smart).unwrap().raw_len();
+    assert_eq!(raw_len("the queue-2.0"), Some(13));
+    for pattern in ["a\"b", "a\\b", "a/b", "command: echo", "größe", "a\nb"] {
+        assert_eq!(raw_len(pattern), None, "{pattern}");
+    }
+    assert_eq!(Pattern::regex("queue", Case::Smart).unwrap().raw_len(), None);
+    assert!(Pattern::literal("queue", Case::Smart).unwrap().is_in_raw(b"\xff the QUEUE"));
+}
+
+#[test]
 fn a_regular_expression_is_limited_in_size() {
     let regex = |pattern: &str| Pattern::regex(pattern, Case::Smart);
     let text = "port 5432";

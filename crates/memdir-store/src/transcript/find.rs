@@ -63,12 +63,12 @@ impl SessionFile {
     pub(super) fn head_hash(&self, limit: Option<u64>) -> io::Result<(String, u64)> {
         let mut bytes = Vec::new();
         open(&self.path)?.0.take(limit.unwrap_or(HEAD_BYTES)).read_to_end(&mut bytes)?;
-        Ok((ContentHash::of(&bytes).short(), bytes.len() as u64))
+        Ok((ContentHash::of(&bytes).to_string()[..16].to_owned(), bytes.len() as u64))
     }
 }
 
 /// Opens a file for reading, never through a link.
-fn open(path: &Path) -> io::Result<(File, Stat)> {
+pub(super) fn open(path: &Path) -> io::Result<(File, Stat)> {
     let missing = || io::Error::from(io::ErrorKind::NotFound);
     let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
         return Err(missing());

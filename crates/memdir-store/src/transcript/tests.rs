@@ -294,3 +294,14 @@ fn a_session_id_never_leads_out_of_the_directory_of_copies() {
     }
     assert_eq!(kept::file_name("5da15695-411e"), "5da15695-411e.jsonl");
 }
+
+#[test]
+fn a_hit_is_found_wherever_it_lies_in_the_file() {
+    let world = World::new();
+    // Around the border of the blocks in which raw bytes are looked at.
+    for size in (256 * 1024 - 400..256 * 1024 + 100).step_by(23) {
+        world.claude(&world.slug("p"), "s1", "p", &[&"x".repeat(size), "a needle here"]);
+        assert_eq!(grep(&world, "needle", LIMITS).hits.len(), 1, "behind {size} bytes");
+        assert_eq!(grep(&world, "neeedle", LIMITS).hits.len(), 0);
+    }
+}

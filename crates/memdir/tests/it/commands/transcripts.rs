@@ -433,7 +433,7 @@ fn tr_04_the_files_of_hosts_are_opened_for_reading_only() {
             if !touches {
                 continue;
             }
-            let is_reading = call.name == "openat"
+            let is_reading = ["open", "openat"].contains(&call.name.as_str())
                 && !["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND"]
                     .iter()
                     .any(|flag| call.has_flag(flag));
