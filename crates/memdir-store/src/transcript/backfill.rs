@@ -156,8 +156,8 @@ fn task(file: SessionFile, cursors: &Cursors) -> Option<Task> {
         Some(cursor) if cursor.is_of(&file) => cursor.clone(),
         // The host wrote it anew; what was said before stays in the copy.
         Some(cursor) => {
-            let last = cursor.last;
-            Cursor { last, kept: cursor.kept, ..Cursor::new(&file).ok()? }
+            let (last, kept) = (cursor.last, cursor.kept);
+            Cursor { last, kept, rewritten: true, ..Cursor::new(&file).ok()? }
         }
         None => Cursor::new(&file).ok()?,
     };

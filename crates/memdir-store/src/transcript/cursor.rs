@@ -42,6 +42,9 @@ pub(super) struct Cursor {
     /// The copy had to go: there is no room for it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) dropped: bool,
+    /// The host wrote the file anew after a part of it was copied: the copy may have what the file has not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) rewritten: bool,
 }
 
 impl Cursor {
@@ -49,7 +52,17 @@ impl Cursor {
     pub(super) fn new(file: &SessionFile) -> io::Result<Self> {
         let (head, head_bytes) = file.head_hash(None)?;
         let (host, inode) = (file.host, file.inode);
-        Ok(Self { host, inode, head, head_bytes, offset: 0, kept: 0, last: None, dropped: false })
+        Ok(Self {
+            host,
+            inode,
+            head,
+            head_bytes,
+            offset: 0,
+            kept: 0,
+            last: None,
+            dropped: false,
+            rewritten: false,
+        })
     }
 
     /// Says whether `file` begins as the one that was read, and is no shorter.

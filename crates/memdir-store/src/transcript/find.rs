@@ -4,6 +4,7 @@
 //! says little, so the first lines of a file are asked which directory the session was in. Nothing is followed
 //! through links below the hosts' directories, and what cannot be read is passed over.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -18,6 +19,7 @@ use super::moment;
 use super::reading::HostTurns;
 use crate::disk::{Dir, EntryKind, ReadError, Stat};
 use crate::place::SessionDirs;
+use crate::place::git::Ground;
 use crate::place::slug::Slug;
 
 /// How many lines of a file are asked about the session.
@@ -94,16 +96,17 @@ pub(super) fn slug_around(vault: &Path, claude: Option<&Path>) -> Option<String>
 /// Finds the session files of the project with these directories.
 pub(super) fn files(dirs: &SessionDirs, roots: &[PathBuf], slugs: &[String]) -> Vec<SessionFile> {
     let mut files = Vec::new();
+    let grounds = &Grounds::new(roots);
     if let Some(claude) = &dirs.claude {
-        claude_files(claude, roots, slugs, &mut files);
+        claude_files(claude, grounds, slugs, &mut files);
     }
     if let Some(codex) = &dirs.codex {
         for folder in ["sessions", "archived_sessions"] {
-            codex_files(&codex.join(folder), roots, &mut files);
+            codex_files(&codex.join(folder), grounds, &mut files);
         }
     }
     if let Some(gemini) = &dirs.gemini {
-        gemini_files(gemini, roots, &mut files);
+        gemini_files(gemini, grounds, &mut files);
     }
     files
 }
@@ -127,12 +130,44 @@ struct Told {
     cwd: Option<PathBuf>,
 }
 
-fn is_inside(cwd: &Path, roots: &[PathBuf]) -> bool {
-    roots.iter().any(|root| cwd.starts_with(root))
+/// Says which directories belong to the project, as a command that is run there would.
+struct Grounds<'r> {
+    roots: &'r [PathBuf],
+    known: RefCell<BTreeMap<PathBuf, bool>>,
 }
 
-fn claude_files(projects: &Path, roots: &[PathBuf], slugs: &[String], files: &mut Vec<SessionFile>) {
-    let of_roots: Vec<Slug> = roots.iter().filter_map(|root| root.to_str()).map(Slug::of).collect();
+impl<'r> Grounds<'r> {
+    fn new(roots: &'r [PathBuf]) -> Self {
+        Self { roots, known: RefCell::default() }
+    }
+
+    fn has(&self, dir: &Path) -> bool {
+        if let Some(&known) = self.known.borrow().get(dir) {
+            return known;
+        }
+        let is_ours = self.look(dir);
+        self.known.borrow_mut().insert(dir.to_owned(), is_ours);
+        is_ours
+    }
+
+    fn look(&self, dir: &Path) -> bool {
+        if self.roots.iter().any(|root| root == dir) {
+            return true;
+        }
+        let is_below = self.roots.iter().any(|root| dir.starts_with(root));
+        // Of a directory that is gone only the path can tell.
+        let Ok(found) = dir.canonicalize() else { return is_below };
+        let is_root = |path: &PathBuf| self.roots.contains(path);
+        match Ground::around(&found).repository {
+            // A repository inside the project is a project of its own; a work tree beside it is not.
+            Some(repository) => is_root(&repository.root) || is_root(&repository.work_tree),
+            None => is_root(&found),
+        }
+    }
+}
+
+fn claude_files(projects: &Path, grounds: &Grounds<'_>, slugs: &[String], files: &mut Vec<SessionFile>) {
+    let of_roots: Vec<Slug> = grounds.roots.iter().filter_map(|root| root.to_str()).map(Slug::of).collect();
     for folder in names(projects, EntryKind::Dir) {
         let is_ours = slugs.contains(&folder) || of_roots.iter().any(|slug| slug.is(&folder));
         let may_be_ours = of_roots.iter().any(|slug| slug.begins(&folder));
@@ -144,33 +179,36 @@ fn claude_files(projects: &Path, roots: &[PathBuf], slugs: &[String], files: &mu
             let path = folder.join(name);
             // A slug fits several directories. A session that names none is taken where the folder is ours.
             files.extend(read_head(&path, Host::ClaudeCode, |told| match &told.cwd {
-                Some(cwd) => is_inside(cwd, roots),
+                Some(cwd) => grounds.has(cwd),
                 None => is_ours,
             }));
         }
     }
 }
 
-fn codex_files(sessions: &Path, roots: &[PathBuf], files: &mut Vec<SessionFile>) {
+fn codex_files(sessions: &Path, grounds: &Grounds<'_>, files: &mut Vec<SessionFile>) {
     let is_rollout = |path: &Path| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         name.starts_with("rollout-") && name.ends_with(".jsonl")
     };
     for path in walk(sessions).into_iter().filter(|path| is_rollout(path)) {
-        let is_ours = |told: &Told| told.cwd.as_ref().is_some_and(|cwd| is_inside(cwd, roots));
+        let is_ours = |told: &Told| told.cwd.as_ref().is_some_and(|cwd| grounds.has(cwd));
         files.extend(read_head(&path, Host::Codex, is_ours));
     }
 }
 
-fn gemini_files(gemini: &Path, roots: &[PathBuf], files: &mut Vec<SessionFile>) {
+fn gemini_files(gemini: &Path, grounds: &Grounds<'_>, files: &mut Vec<SessionFile>) {
     let tmp = gemini.join("tmp");
-    let hashes: Vec<String> =
-        roots.iter().map(|root| ContentHash::of(root.as_os_str().as_encoded_bytes()).to_string()).collect();
+    let hashes: Vec<String> = grounds
+        .roots
+        .iter()
+        .map(|root| ContentHash::of(root.as_os_str().as_encoded_bytes()).to_string())
+        .collect();
     for folder in names(&tmp, EntryKind::Dir) {
         let project = tmp.join(&folder);
         // Early versions named the folder by a hash of the directory, later ones leave a note in it.
         let is_ours = hashes.contains(&folder)
-            || noted_root(&project).is_some_and(|root| is_inside(Path::new(&root), roots));
+            || noted_root(&project).is_some_and(|root| grounds.has(Path::new(&root)));
         if !is_ours {
             continue;
         }

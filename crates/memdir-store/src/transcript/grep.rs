@@ -88,7 +88,7 @@ fn search(session: &Session, query: &Query, scanner: &Scanner, found: &mut Found
     found.sessions += 1;
     found.is_truncated |= n_windows > windows.len();
     let is_kept = match &turns {
-        Turns::Host(turns) => {
+        Turns::Host(turns) | Turns::Both(_, turns, _) => {
             found.left_out.add(turns.left_out());
             false
         }
@@ -107,7 +107,7 @@ fn search(session: &Session, query: &Query, scanner: &Scanner, found: &mut Found
 
 /// Says whether the file has the pattern at all, where its bytes can tell. That is ten times as fast as parsing it.
 fn may_hold(session: &Session, pattern: &Pattern) -> bool {
-    let Some(len) = pattern.raw_len() else { return true };
+    let Some(len) = pattern.raw_len().filter(|_| !session.is_rewritten) else { return true };
     let Ok((mut file, _)) = find::open(session.path()) else { return true };
     let mut block = vec![0; BLOCK + len];
     let mut n_kept = 0;

@@ -24,7 +24,7 @@ mod reading;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -32,6 +32,7 @@ use jiff::Timestamp;
 use memdir_core::secrets::{Scanner, redact};
 use memdir_core::transcript::{Host, Turn};
 
+use self::cursor::Cursors;
 use crate::lock::LockError;
 use crate::place::{Place, SessionDirs};
 
@@ -89,6 +90,8 @@ pub struct Session {
     pub kept: Option<KeptFile>,
     /// When the newer of the two was last written.
     pub modified: Timestamp,
+    /// Whether the host wrote its file anew since it was copied: then the copy may have what the file has not.
+    pub is_rewritten: bool,
 }
 
 impl Session {
@@ -103,15 +106,16 @@ impl Session {
 
     /// Returns what was said, as it stands in the file. A turn that comes again under its id replaces the earlier one.
     pub fn turns(&self) -> io::Result<Turns> {
-        if let Some(file) = &self.file {
-            // Swept a moment ago: the copy is there still.
-            match (file.turns(), &self.kept) {
-                (Err(_), Some(kept)) => return kept.turns().map(Turns::Kept),
-                (turns, _) => return turns.map(Turns::Host),
-            }
+        let kept = || self.kept.as_ref().map(KeptFile::turns);
+        let Some(file) = &self.file else {
+            return kept().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?.map(Turns::Kept);
+        };
+        match (file.turns(), kept()) {
+            // Swept a moment ago.
+            (Err(_), Some(kept)) => kept.map(Turns::Kept),
+            (Ok(host), Some(Ok(kept))) if self.is_rewritten => Ok(Turns::Both(kept, host, HashSet::new())),
+            (host, _) => host.map(Turns::Host),
         }
-        let kept = self.kept.as_ref().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
-        kept.turns().map(Turns::Kept)
     }
 }
 
@@ -139,10 +143,14 @@ impl Transcripts {
 
     /// Lists the sessions, the newest first, each once.
     pub fn sessions(&self) -> Vec<Session> {
+        let cursors = Cursors::load(&self.home, &self.id, &self.state);
         let mut sessions: BTreeMap<String, Session> = BTreeMap::new();
         for file in find::one_a_session(find::files(&self.dirs, &self.roots, &self.slugs)) {
             let (id, host, modified) = (file.session.clone(), file.host, file.modified());
-            sessions.insert(id.clone(), Session { id, host, modified, file: Some(file), kept: None });
+            let cursor = cursors.by_session.get(&id);
+            let is_rewritten = cursor.is_some_and(|cursor| cursor.rewritten || !cursor.is_of(&file));
+            let session = Session { id, host, modified, file: Some(file), kept: None, is_rewritten };
+            sessions.insert(session.id.clone(), session);
         }
         for kept in kept::files(&self.state) {
             let session = sessions.entry(kept.session.clone()).or_insert_with(|| Session {
@@ -151,6 +159,7 @@ impl Transcripts {
                 file: None,
                 kept: None,
                 modified: kept.modified,
+                is_rewritten: false,
             });
             session.modified = session.modified.max(kept.modified);
             session.kept = Some(kept);
@@ -187,6 +196,8 @@ pub enum Turns {
     Host(HostTurns),
     /// Out of our copy.
     Kept(KeptTurns),
+    /// Out of our copy, then out of the file that the host wrote anew, with the ids that were given.
+    Both(KeptTurns, HostTurns, HashSet<String>),
 }
 
 impl Iterator for Turns {
@@ -196,6 +207,11 @@ impl Iterator for Turns {
         match self {
             Self::Host(turns) => turns.next(),
             Self::Kept(turns) => turns.next(),
+            Self::Both(kept, host, given) => {
+                let turn = kept.next().or_else(|| host.find(|turn| !given.contains(&turn.uuid)))?;
+                given.insert(turn.uuid.clone());
+                Some(turn)
+            }
         }
     }
 }

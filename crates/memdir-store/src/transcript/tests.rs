@@ -105,6 +105,29 @@ fn sessions_are_found_by_the_directory_they_were_held_in() {
 }
 
 #[test]
+fn a_repository_inside_the_project_is_another_project_and_a_work_tree_is_not() {
+    let world = World::new();
+    let git = |dir: &str| {
+        world.write(&format!("{dir}/.git/HEAD"), "ref: refs/heads/main\n");
+        for folder in ["objects", "refs"] {
+            fs::create_dir(world.base.join(dir).join(".git").join(folder)).unwrap();
+        }
+    };
+    git("p");
+    git("p/vendor/lib");
+    fs::create_dir_all(world.base.join("p/src")).unwrap();
+    world.write("p/.git/worktrees/w/HEAD", "ref: refs/heads/w\n");
+    world.write("p/.git/worktrees/w/commondir", "../..\n");
+    world.write("p/.git/worktrees/w/gitdir", format!("{}\n", world.base.join("p/trees/w/.git").display()));
+    world.write("p/trees/w/.git", format!("gitdir: {}\n", world.base.join("p/.git/worktrees/w").display()));
+    for (session, dir) in [("root", "p"), ("src", "p/src"), ("nested", "p/vendor/lib"), ("tree", "p/trees/w")]
+    {
+        world.claude(&world.slug(dir), session, dir, &["a"]);
+    }
+    assert_eq!(ids(&world.transcripts()), ["root", "src", "tree"]);
+}
+
+#[test]
 fn a_session_that_was_copied_is_one_and_links_are_not_followed() {
     let world = World::new();
     let folder = world.slug("p");
@@ -192,6 +215,9 @@ fn tr_03_a_lost_cursor_a_torn_copy_and_a_rewritten_file_copy_no_turn_twice() {
     fs::write(&source, fs::read_to_string(&source).unwrap().lines().last().unwrap()).unwrap();
     assert_eq!(world.backfill(MUCH).turns, 0);
     assert_eq!(world.kept(), ["s1 one", "s1 two", "s1 three"], "what the host threw away stays");
+    let found = grep(&world, "three", Limits { context: 9, ..LIMITS });
+    let texts: Vec<_> = found.hits[0].window.turns.iter().map(|turn| turn.text.as_str()).collect();
+    assert_eq!((found.hits.len(), texts), (1, vec!["one", "two", "three"]), "and is found, each turn once");
 }
 
 #[test]

@@ -16,9 +16,9 @@ use crate::ui::Ui;
 /// One megabyte, as settings count them.
 const MB: u64 = 1_000_000;
 
-/// Keep what was said in old sessions, so that it is found after the agent swept its files
+/// Keep what was said in old sessions, if you agree
 ///
-/// Without your word nothing is written: it only says what there is. You agree for good with `keep = true` under
+/// Agents sweep their session files after some weeks; copies are found by `memdir grep` after that. Without your word nothing is written: it only says what there is. You agree for good with `keep = true` under
 /// `[transcripts]` in config.toml, or for one run with `--keep`. Secrets are redacted. A run that was stopped goes on
 /// where it was, and one that finds nothing new writes nothing.
 #[derive(Debug, clap::Args)]

@@ -24,6 +24,8 @@ fn help_teaches() {
           show         Show a memory
           list         List the memories of this project and of the user
           search       Search memories by words
+          grep         Find what was said in the sessions of this project
+          backfill     Keep what was said in old sessions, if you agree
           edit         Change a memory
           correct      Correct a memory that turned out wrong
           rename       Rename a memory and every link to it
