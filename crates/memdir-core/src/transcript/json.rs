@@ -1,7 +1,5 @@
 //! Lines as values, and what can be read out of a value without knowing its shape.
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 
 /// Parses a line into an object. Hosts that cut texts leave halves of characters behind: those are replaced.
@@ -86,6 +84,6 @@ pub(super) fn call(name: &str, input: &Value) -> String {
 }
 
 /// Reads arguments that are JSON inside a string.
-pub(super) fn inner(text: &str) -> Cow<'static, Value> {
-    Cow::Owned(serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned())))
+pub(super) fn inner(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
 }

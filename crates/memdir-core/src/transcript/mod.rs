@@ -24,7 +24,6 @@ mod window;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::str::FromStr;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -120,15 +119,6 @@ impl Host {
 impl fmt::Display for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
-    }
-}
-
-impl FromStr for Host {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let all = [Self::ClaudeCode, Self::Codex, Self::Gemini];
-        all.into_iter().find(|host| host.word() == text).ok_or(())
     }
 }
 

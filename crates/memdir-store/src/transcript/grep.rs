@@ -105,7 +105,7 @@ fn search(session: &Session, query: &Query, scanner: &Scanner, found: &mut Found
     }));
 }
 
-/// Says whether the file has the pattern at all, where its bytes can tell. That is ten times as fast as parsing it.
+/// Says whether the file has the pattern at all, where its bytes can tell. That is several times as fast as parsing it.
 fn may_hold(session: &Session, pattern: &Pattern) -> bool {
     let Some(len) = pattern.raw_len().filter(|_| !session.is_rewritten) else { return true };
     let Ok((mut file, _)) = find::open(session.path()) else { return true };
