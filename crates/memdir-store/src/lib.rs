@@ -14,7 +14,7 @@ pub mod notes;
 pub mod place;
 pub mod secrets;
 pub mod surroundings;
-pub mod usage;
 pub mod transcript;
+pub mod usage;
 pub mod vault;
 pub mod verify;

@@ -1,7 +1,7 @@
 //! The commands: one file each, and the table that names them.
 
-mod bench;
 mod backfill;
+mod bench;
 mod completions;
 mod correct;
 mod diff;

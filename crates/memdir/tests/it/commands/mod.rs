@@ -7,8 +7,8 @@ mod history;
 mod json;
 mod reading;
 mod shell;
-mod verify;
 mod transcripts;
+mod verify;
 mod writing;
 
 use memdir_testkit::{Invocation, Sandbox};
