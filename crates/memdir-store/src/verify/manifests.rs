@@ -65,13 +65,12 @@ pub(super) enum Version<'m> {
 
 impl Manifests {
     pub(super) fn read(root: &Dir, tree: &Tree) -> Self {
-        let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
-        let mut paths: Vec<&str> = tree.paths().filter(|path| FILES.contains(&name(path).as_str())).collect();
+        let mut paths: Vec<&str> = tree.paths().filter(|path| FILES.contains(&file_name(path))).collect();
         paths.sort_by_key(|path| path.matches('/').count());
         let mut manifests = Self::default();
         for path in paths.into_iter().take(MAX_FILES) {
             if let Ok(Some(bytes)) = root.read(path, MAX_FILE) {
-                manifests.take(path, &name(path), &String::from_utf8_lossy(&bytes));
+                manifests.take(path, file_name(path), &String::from_utf8_lossy(&bytes));
             }
         }
         manifests
@@ -265,6 +264,10 @@ impl Manifests {
             }
         }
     }
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// Returns the first number in what a manifest asks for.

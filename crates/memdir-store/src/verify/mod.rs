@@ -136,8 +136,8 @@ impl Verifier {
         let cache = Cache::load(vault);
         let before: Vec<Option<Verification>> =
             subjects.iter().map(|subject| cache.get(&subject.path, subject.hash)).collect();
-        let search =
-            self.search(subjects.iter().filter(|subject| subject.is_ours), &[], Bounds::WHOLE, progress);
+        let ours = subjects.iter().filter(|subject| subject.is_ours);
+        let search = self.search(ours.flat_map(|subject| &subject.claims), &[], Bounds::WHOLE, progress);
         let looks: Vec<Vec<Look>> = subjects.iter().map(|subject| self.looks(subject, &search)).collect();
         let mut pasts = self.pasts(&cache);
         self.ask_history(looks.iter().flatten(), &mut pasts);
@@ -155,14 +155,18 @@ impl Verifier {
     /// Never runs git and writes nothing. What a glance cannot tell is as it was at the last check.
     pub fn glance(&self, subject: &Subject, cache: &Cache) -> Verification {
         let before = cache.get(&subject.path, subject.hash);
+        let kept = |claim: &Claim| {
+            before.as_ref().map(|before| before.claims.iter().find(|old| old.claim.is_about(claim)))
+        };
+        // A guess that the whole project did not confirm is not looked at again.
+        let claims = subject.claims.iter().filter(|claim| kept(claim).is_none_or(|old| old.is_some()));
+        let subject = &Subject { claims: claims.cloned().collect(), ..subject.clone() };
         let first: Vec<String> =
             before.iter().flat_map(|before| &before.claims).filter_map(file_of).collect();
-        let search = self.search(
-            Some(subject).into_iter().filter(|subject| subject.is_ours),
-            &first,
-            Bounds::GLANCE,
-            |_, _| {},
-        );
+        // What the whole code did not have is not looked for in a part of it.
+        let is_idle = |claim: &Claim| kept(claim).flatten().is_some_and(|old| !old.state.is_answer());
+        let claims = subject.claims.iter().filter(|claim| subject.is_ours && !is_idle(claim));
+        let search = self.search(claims, &first, Bounds::GLANCE, |_, _| {});
         let looks = self.looks(subject, &search);
         let (looks, is_old): (Vec<Look>, Vec<bool>) = looks
             .into_iter()
@@ -183,17 +187,16 @@ impl Verifier {
 
     fn search<'s>(
         &self,
-        subjects: impl Iterator<Item = &'s Subject>,
+        claims: impl Iterator<Item = &'s Claim>,
         first: &[String],
         bounds: Bounds,
         progress: impl FnMut(usize, usize),
     ) -> Search {
-        let names: BTreeSet<String> =
-            subjects.flat_map(|subject| &subject.claims).flat_map(names_of).collect();
+        let wanted: BTreeSet<Vec<String>> = claims.map(names_of).filter(|names| !names.is_empty()).collect();
         match self.surroundings.project() {
-            Some(root) if !names.is_empty() => {
+            Some(root) if !wanted.is_empty() => {
                 let mut search =
-                    Search::run(root, || self.surroundings.tree(), first, &names, bounds, progress);
+                    Search::run(root, || self.surroundings.tree(), first, &wanted, bounds, progress);
                 search.is_whole &= self.knows_every_file();
                 search
             }

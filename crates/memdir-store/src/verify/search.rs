@@ -4,7 +4,7 @@
 //! then other text; prose does not count, because a change log still knows what the code no longer has. Only tracked
 //! files are read, and so what `.gitignore` names is not.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::disk::{Dir, ReadError};
 use crate::surroundings::symbols::find_in;
@@ -17,13 +17,17 @@ pub(super) struct Bounds {
     pub(super) n_bytes: u64,
     /// A longer file is data or generated.
     pub(super) file: u64,
+    /// Whether a use of a name is as good as its definition.
+    pub(super) takes_uses: bool,
 }
 
 impl Bounds {
     /// For a person who waits, or a process in the background.
-    pub(super) const WHOLE: Self = Self { n_files: 50_000, n_bytes: 512 << 20, file: 4 << 20 };
+    pub(super) const WHOLE: Self =
+        Self { n_files: 50_000, n_bytes: 512 << 20, file: 4 << 20, takes_uses: false };
     /// For a hook, which has a few milliseconds.
-    pub(super) const GLANCE: Self = Self { n_files: 128, n_bytes: 2 << 20, file: 256 << 10 };
+    pub(super) const GLANCE: Self =
+        Self { n_files: 128, n_bytes: 2 << 20, file: 256 << 10, takes_uses: true };
 }
 
 /// Where a name is.
@@ -55,25 +59,30 @@ impl Search {
         self.first.contains(path)
     }
 
-    /// Looks for `names` in the files `first`, then in all others of the project, whose tree is asked for only then.
+    /// Looks for what is `wanted`, each in any of its spellings, in the files `first`, then in all others of the
+    /// project, whose tree is asked for only then.
     pub(super) fn run<'t>(
         root: &Dir,
         tree: impl FnOnce() -> &'t Tree,
         first: &[String],
-        names: &BTreeSet<String>,
+        wanted: &BTreeSet<Vec<String>>,
         bounds: Bounds,
         mut progress: impl FnMut(usize, usize),
     ) -> Self {
         let mut reader = Reader {
             root,
-            names: names.iter().map(String::as_str).collect(),
-            n_undefined: names.len(),
+            names: HashMap::new(),
+            is_open: vec![true; wanted.len()],
+            n_open: wanted.len(),
             bounds,
             seen: BTreeSet::new(),
             n_bytes: 0,
             is_cut: false,
             search: Self::default(),
         };
+        for (n, spellings) in wanted.iter().enumerate() {
+            spellings.iter().for_each(|name| reader.names.entry(name).or_default().push(n));
+        }
         for path in first {
             if reader.read(path) {
                 reader.search.first.insert(path.clone());
@@ -98,9 +107,11 @@ impl Search {
 
 struct Reader<'a> {
     root: &'a Dir,
-    names: HashSet<&'a str>,
-    /// How many names no definition was found of; the search is over when there are none.
-    n_undefined: usize,
+    /// The spellings, each with the numbers of what it is a spelling of.
+    names: HashMap<&'a str, Vec<usize>>,
+    /// What is not found well enough, by number; the search is over when there is nothing.
+    is_open: Vec<bool>,
+    n_open: usize,
     bounds: Bounds,
     seen: BTreeSet<String>,
     n_bytes: u64,
@@ -138,11 +149,16 @@ impl Reader<'_> {
     fn take(&mut self, path: &str, bytes: &[u8]) {
         for name in words_of(bytes, &self.names) {
             let known = self.search.found.get(&name);
-            if known.is_some_and(|spot| spot.is_definition) {
+            let uses_do = self.bounds.takes_uses;
+            if known.is_some_and(|spot| spot.is_definition || uses_do) {
                 continue;
             }
             let Some((line, is_definition)) = find_in(bytes, &name) else { continue };
-            self.n_undefined -= usize::from(is_definition);
+            if is_definition || uses_do {
+                for n in self.names.get(name.as_str()).into_iter().flatten() {
+                    self.n_open -= usize::from(std::mem::replace(&mut self.is_open[*n], false));
+                }
+            }
             if is_definition || known.is_none() {
                 self.search.found.insert(name, Spot { path: path.to_owned(), line, is_definition });
             }
@@ -151,7 +167,7 @@ impl Reader<'_> {
 
     /// Every name is defined somewhere, or no more may be read.
     fn is_done(&self) -> bool {
-        self.n_undefined == 0 || self.is_spent() && self.is_cut
+        self.n_open == 0 || self.is_spent() && self.is_cut
     }
 
     fn is_spent(&self) -> bool {
@@ -160,12 +176,12 @@ impl Reader<'_> {
 }
 
 /// Returns which of the names are words of the text; `dry-run` is one word, and two.
-fn words_of(text: &[u8], names: &HashSet<&str>) -> BTreeSet<String> {
+fn words_of(text: &[u8], names: &HashMap<&str, Vec<usize>>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let is_part = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
     let mut take = |word: &[u8]| {
         if let Ok(word) = str::from_utf8(word)
-            && names.contains(word)
+            && names.contains_key(word)
         {
             found.insert(word.to_owned());
         }
@@ -219,7 +235,7 @@ mod tests {
             fs::write(path, text).unwrap();
         }
         let tree = Tree::of(files.iter().map(|(path, _)| (*path).to_owned()).collect());
-        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        let names = names.iter().map(|name| vec![(*name).to_owned()]).collect();
         Search::run(&Dir::open(temp.path()).unwrap(), || &tree, &[], &names, bounds, |_, _| {})
     }
 
