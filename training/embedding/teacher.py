@@ -106,8 +106,9 @@ def main():
             print(f"teacher: {min(first + SHARD, len(texts))} of {len(texts)} texts, {time.time() - start:.0f} s", flush=True)
         if n_turns > 1:
             return
-        alone = tokens_alone(model, tokens.token_to_id("[CLS]"), tokens.token_to_id("[SEP]"))
-    join(parts, alone, args.out)
+        if not os.path.exists(args.out + ".alone.npy"):
+            np.save(args.out + ".alone.npy", tokens_alone(model, tokens.token_to_id("[CLS]"), tokens.token_to_id("[SEP]")))
+    join(parts, np.load(args.out + ".alone.npy"), args.out)
 
 
 def join(parts, alone, out):
@@ -115,7 +116,7 @@ def join(parts, alone, out):
     counts = sum(shard["counts"] for shard in shards)
     states = sum(shard["states"] for shard in shards) / np.maximum(counts, 1)[:, None]
     np.savez(out, vectors=np.concatenate([s["vectors"] for s in shards]), states=states, counts=counts, alone=alone)
-    for path in parts:
+    for path in [*parts, out + ".alone.npy"]:
         os.remove(path)
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fits the table to the teacher, and writes what the binary includes.
 
-    train.py --corpus DIR --teacher DIR --vectors FILE.npz --out DIR [--epochs 8] [--threads 2]
+    train.py --corpus DIR --teacher DIR --vectors FILE.npz --out DIR [--epochs 8]
 
 `vectors` is what teacher.py wrote. Writes to `out`: table.i8, scale.f32, vectors.txt (the fixture of the unit test) and
 rows.npy (the table in float32, for compare.py and centroids.py).
@@ -13,9 +13,11 @@ The vector of a text is the sum of the rows of its tokens, scaled to length 1. T
 A token's weight is not a number of its own: it is the length of the token's row, and is fitted with it.
 
 Two runs from the same start, one with random batches and one with batches of near neighbours, are added up: both stay
-in the teacher's directions, so their sum is a table too, and a slightly better one than either.
+in the teacher's directions, so their sum is a table too, and a slightly better one than either. They run at the same
+time, on one core each.
 """
 import argparse
+import multiprocessing
 import os
 import time
 
@@ -26,7 +28,7 @@ import torch.nn.functional as F
 import corpus
 
 DIMENSIONS = 256
-SINGLES, PAIRS = 1024, 384  # texts and pairs in a batch
+SINGLES, PAIRS = 512, 256  # texts and pairs in a batch
 LEARNING_RATE, WARM_UP = 3e-3, 100
 DROPPED = 0.15  # tokens left out at random, so that no text leans on one of its tokens
 HARD = 0.5  # how far "its own passage and no other" counts against what the teacher thinks of the others
@@ -130,7 +132,7 @@ def fit(rows, counts, vectors, onto, pairs, held, held_pairs, epochs, seed, topi
             done, total = done + 1, total + float(loss.detach())
         now = student.rows.detach().numpy().copy()
         score = reciprocal_rank(now, counts, held_pairs)
-        print(f"epoch {epoch}: loss {total / n_steps:.4f}, held-back pairs {score:.4f}, {time.time() - start:.0f} s", flush=True)
+        print(f"{'random' if topics is None else 'topics'}, epoch {epoch}: loss {total / n_steps:.4f}, held-back pairs {score:.4f}, {time.time() - start:.0f} s", flush=True)
         if score > best[0]:
             best = (score, now)
     return best[1]
@@ -218,9 +220,8 @@ def main():
     for name in ("corpus", "teacher", "vectors", "out"):
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--epochs", type=int, default=8)
-    parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args()
-    torch.set_num_threads(args.threads)
+    torch.set_num_threads(1)
     z = dict(np.load(args.vectors))
     texts = corpus.load(args.corpus).first(len(z["vectors"]))
     counts = corpus.token_counts(args.teacher, texts.texts)
@@ -230,8 +231,10 @@ def main():
     onto = directions(z["vectors"])
     start = first_rows(z, np.asarray(counts.sum(0)).ravel(), onto)
     print(f"before fitting: held-back pairs {reciprocal_rank(start, counts, held_pairs):.4f}", flush=True)
-    runs = [fit(start, counts, z["vectors"], onto, texts.pairs, held, held_pairs, args.epochs, 0, topics)
-            for topics in (None, topics_of(z["vectors"], onto))]
+    shared = (start, counts, z["vectors"], onto, texts.pairs, held, held_pairs, args.epochs, 0)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        jobs = [pool.apply_async(fit, (*shared, topics)) for topics in (None, topics_of(z["vectors"], onto))]
+        runs = [job.get() for job in jobs]
     rows = sum(run / np.linalg.norm(run, axis=1).mean() for run in runs)
     print(f"both runs added up: held-back pairs {reciprocal_rank(rows, counts, held_pairs):.4f}", flush=True)
     tokens = corpus.tokenizer(args.teacher, corpus.TABLE_TOKENS)
