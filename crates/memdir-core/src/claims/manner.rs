@@ -18,7 +18,7 @@ pub(super) enum Manner {
 
 /// Bytes on each side that are looked at: a longer sentence is cut.
 const MAX_SENTENCE: usize = 300;
-/// Beginnings of words, and phrases, of sentences about what is gone.
+/// Words and phrases of sentences about what is gone.
 const GONE: [&str; 29] = [
     "removed",
     "deleted",
@@ -115,26 +115,16 @@ pub(super) fn sentence<'t>(text: &'t str, span: &Range<usize>) -> &'t str {
     &text[start..end]
 }
 
-/// Says whether `cue` stands in the text where a word begins, and not inside a path or a name.
+/// Says whether `cue` stands in the text as a word of its own, and not inside a path or a name.
 fn begins_word(text: &str, cue: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '/' | '-' | '.');
-    let is_ascii = cue.is_ascii();
-    text.match_indices(cue).any(|(at, _)| {
-        let before = text[..at].chars().next_back();
-        let after = text[at + cue.len()..].chars().next();
-        // Words of other scripts are written together.
-        !is_ascii
-            || (!before.is_some_and(is_part)
-                && !after.is_some_and(|c| {
-                    matches!(c, '_' | '/' | '.')
-                        && cue.ends_with(char::is_alphabetic)
-                        && !ends_sentence(text, at + cue.len())
-                }))
-    })
-}
-
-fn ends_sentence(text: &str, at: usize) -> bool {
-    text[at..].trim_end() == "." || text[at..].starts_with(". ")
+    // Words of other scripts are written together.
+    if !cue.is_ascii() {
+        return text.contains(cue);
+    }
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '/' | '-' | '.');
+    let goes_on =
+        |rest: &str| rest.starts_with(['_', '/']) || rest.starts_with('.') && rest[1..].starts_with(is_name);
+    text.match_indices(cue).any(|(at, _)| !text[..at].ends_with(is_name) && !goes_on(&text[at + cue.len()..]))
 }
 
 #[cfg(test)]

@@ -141,9 +141,9 @@ impl Verification {
         let value = shown(&claim.value);
         let (what, verb) = match state {
             State::Expired { on } => return format!("expired on {on}"),
-            State::Missing { .. } => (missing(kind, &self.missing_of(kind), &value), "removed"),
+            State::Missing { .. } => (missing(kind, self.missing_of(kind), &value), "removed"),
             State::Moved { to, .. } if kind == ClaimKind::Path => {
-                (format!("{}, renamed to {}", missing(kind, &self.missing_of(kind), &value), shown(to)), "")
+                (format!("{}, renamed to {}", missing(kind, self.missing_of(kind), &value), shown(to)), "")
             }
             State::Moved { to, .. } => (format!("{value} is in {} now", shown(to)), "moved"),
             State::Changed { now, .. } => (changed(kind, &value, now), "changed"),
@@ -165,10 +165,10 @@ impl Verification {
     }
 }
 
-fn missing(kind: ClaimKind, n: &usize, value: &str) -> String {
-    let exist = if *n == 1 { "exists" } else { "exist" };
+fn missing(kind: ClaimKind, n: usize, value: &str) -> String {
+    let exist = if n == 1 { "exists" } else { "exist" };
     match kind {
-        ClaimKind::Path => format!("{} no longer {exist}: {value}", count(*n, "named file", "named files")),
+        ClaimKind::Path => format!("{} no longer {exist}: {value}", count(n, "named file", "named files")),
         ClaimKind::Symbol => format!("{value} is no longer in the code"),
         ClaimKind::Flag => format!("the flag {value} is no longer in the code"),
         ClaimKind::Command => format!("the command {value} is no longer defined"),

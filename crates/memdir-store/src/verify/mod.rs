@@ -14,6 +14,7 @@ mod head;
 mod history;
 mod look;
 mod manifests;
+mod patch;
 mod search;
 
 #[cfg(test)]
