@@ -55,8 +55,14 @@ pub fn centroids() -> &'static [Row] {
 }
 
 /// The dot product of two rows, at most [`DOT_SCALE`] but for rounding.
+///
+/// Summed up in blocks of 16, for which the compiler finds the processor's multiply-and-add: twice as fast as one long
+/// sum.
 pub fn dot(a: &Row, b: &Row) -> i32 {
-    a.iter().zip(b).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum()
+    let (a, _) = a.as_chunks::<16>();
+    let (b, _) = b.as_chunks::<16>();
+    let product = |(&a, &b): (&i8, &i8)| i32::from(a) * i32::from(b);
+    a.iter().zip(b).map(|(a, b)| a.iter().zip(b).map(product).sum::<i32>()).sum()
 }
 
 impl Vector {

@@ -102,6 +102,18 @@ fn bytes_keep_the_cosine() {
 }
 
 #[test]
+fn the_dot_product_counts_every_component() {
+    let row: Row = std::array::from_fn(|i| (i % 255) as i8);
+    let one_by_one: i32 = row.iter().map(|&x| i32::from(x) * i32::from(x)).sum();
+    assert_eq!(dot(&row, &row), one_by_one);
+    for position in 0..DIMENSIONS {
+        let mut only: Row = [0; DIMENSIONS];
+        only[position] = -127;
+        assert_eq!(dot(&only, &row), -127 * i32::from(row[position]), "{position}");
+    }
+}
+
+#[test]
 fn nothing_is_cut_off_in_bytes() {
     let mut along_an_axis = [0.0; DIMENSIONS];
     along_an_axis[3] = -9.0;

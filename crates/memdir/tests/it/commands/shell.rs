@@ -23,7 +23,11 @@ fn help_teaches() {
           new          Begin a memory from the template of its type
           show         Show a memory
           list         List the memories of this project and of the user
-          search       Search memories by words
+          search       Search memories by words and meaning
+          recall       Show what an agent would be reminded of
+          why          Show what speaks for a memory at a prompt
+          stale        List memories of all projects that nobody changed or used for a while
+          index        Show or rebuild the search index
           grep         Find what was said in the sessions of this project
           backfill     Keep what was said in old sessions, if you agree
           edit         Change a memory
@@ -47,6 +51,7 @@ fn help_teaches() {
           projects     List the projects that memdir knows
           import       Take over memories from another directory or program
           export       Export memories in an open format
+          bench        Measure recall, and fit its weights
           completions  Print shell completions
           help         Print this message or the help of the given subcommand(s)
 
