@@ -27,4 +27,5 @@ pub mod strength;
 pub mod terms;
 pub mod text;
 pub mod transcript;
+pub mod turns;
 pub mod worth;

@@ -1,5 +1,8 @@
 //! `memdir bench`: how good and how fast recall is, and the weights it goes by.
 
+mod haystacks;
+mod retrieval;
+mod scratch;
 mod suite;
 
 use std::path::PathBuf;
@@ -33,11 +36,19 @@ enum What {
         #[arg(long)]
         wrong: bool,
     },
-    /// Fit the weights to a labelled suite and print the table
+    /// Show how often the right turns of a long log are found, and how fast
+    Retrieval(retrieval::Files),
+    /// Fit the weights to a labelled suite, or to logs with questions, and print the table
     Tune {
         /// Directory with NAME.memories.jsonl and NAME.prompts.jsonl
-        #[arg(long, value_name = "DIR")]
-        suite: PathBuf,
+        #[arg(long, value_name = "DIR", required_unless_present = "docs", conflicts_with = "docs")]
+        suite: Option<PathBuf>,
+        /// Turns of logs, one JSON row a line; several times for several sets
+        #[arg(long, value_name = "FILE", requires = "queries")]
+        docs: Vec<PathBuf>,
+        /// Questions about them, a file for each of --docs
+        #[arg(long, value_name = "FILE", requires = "docs")]
+        queries: Vec<PathBuf>,
         /// Share of silent moments that may get a memory
         #[arg(long, value_name = "SHARE", default_value_t = 0.035)]
         alarms: f64,
@@ -56,7 +67,9 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
             }
             print(&figures, ui);
         }
-        What::Tune { suite, alarms } => {
+        What::Retrieval(files) => retrieval::run(files, ui)?,
+        What::Tune { suite: None, docs, queries, .. } => retrieval::tune(docs, queries, ui)?,
+        What::Tune { suite: Some(suite), alarms, .. } => {
             let suite = Suite::read(suite)?;
             let rows = suite.rows();
             let Ok(weights) = tune::fit(&rows, &now, &Weights::fitted(), *alarms);

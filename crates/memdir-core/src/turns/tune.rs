@@ -1,0 +1,83 @@
+//! Fits the weights to questions whose answers are known.
+//!
+//! A weight at a time is moved along a grid and stays where the value is greatest, until no weight moves any more. What
+//! is made greatest is the mean over the given sets of recall at 5 and at 10, so a large set does not drown a small one.
+//! Nothing is random: the same questions give the same table.
+
+use super::features::Features;
+use super::log::Log;
+use super::weights::{N_WEIGHTS, Weights};
+
+/// How far apart two values of a weight are, and how many there are above 0.
+const STEP: f32 = 0.05;
+const N_STEPS: u16 = 12;
+/// The weights settle long before.
+const MAX_ROUNDS: usize = 12;
+/// A gain below this is chance: the weight stays where it is.
+const LEAST_GAIN: f64 = 1e-4;
+
+/// A question whose answers are known.
+#[derive(Debug)]
+pub struct Labelled<'l> {
+    /// The log it is asked of.
+    pub log: &'l Log,
+    /// What speaks for each of its turns.
+    pub features: Features,
+    /// The places of the turns that answer it.
+    pub gold: Vec<usize>,
+    /// How many turns answer it, also such as are not in the log.
+    pub n_gold: usize,
+}
+
+/// Says how good weights are: the mean over the sets of recall at 5 and at 10.
+pub fn value(sets: &[Vec<Labelled<'_>>], weights: &Weights) -> f64 {
+    let of_set = |set: &Vec<Labelled<'_>>| {
+        let sum: f64 = set.iter().map(|question| question.value(weights)).sum();
+        sum / set.len().max(1) as f64
+    };
+    sets.iter().map(of_set).sum::<f64>() / sets.len().max(1) as f64
+}
+
+/// Fits weights, beginning with `start`. `step` is told how many of how many rounds are done.
+pub fn fit(sets: &[Vec<Labelled<'_>>], start: &Weights, mut step: impl FnMut(usize, usize)) -> Weights {
+    let mut weights = start.to_array();
+    let mut best = value(sets, start);
+    for round in 0..MAX_ROUNDS {
+        let before = weights;
+        for at in 0..N_WEIGHTS {
+            step(round * N_WEIGHTS + at, MAX_ROUNDS * N_WEIGHTS);
+            (weights, best) = fit_one(sets, weights, at, best);
+        }
+        if weights == before {
+            break;
+        }
+    }
+    Weights::from_array(weights)
+}
+
+fn fit_one(
+    sets: &[Vec<Labelled<'_>>],
+    mut weights: [f32; N_WEIGHTS],
+    at: usize,
+    mut best: f64,
+) -> ([f32; N_WEIGHTS], f64) {
+    let mut tried = weights;
+    for n in 0..=N_STEPS {
+        tried[at] = f32::from(n) * STEP;
+        let value = value(sets, &Weights::from_array(tried));
+        if value > best + LEAST_GAIN {
+            (weights, best) = (tried, value);
+        }
+    }
+    (weights, best)
+}
+
+impl Labelled<'_> {
+    fn value(&self, weights: &Weights) -> f64 {
+        let scores = self.log.scores(&self.features, weights);
+        let found = |places: &[usize]| places.iter().filter(|at| self.gold.contains(at)).count();
+        let best = self.log.best(&scores, 10);
+        let n_found = found(&best[..best.len().min(5)]) + found(&best);
+        n_found as f64 / (2 * self.n_gold.max(1)) as f64
+    }
+}
