@@ -6,6 +6,7 @@
 //! (see [`setup::can_use`]).
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
+mod bench;
 mod claude_dir;
 mod commands;
 mod concurrency;

@@ -1,9 +1,12 @@
 //! `memdir bench`: how good and how fast recall is, and the weights it goes by.
 
 mod haystacks;
+mod latency;
 mod retrieval;
+mod scale;
 mod scratch;
 mod suite;
+mod synthetic;
 
 use std::path::PathBuf;
 
@@ -38,6 +41,10 @@ enum What {
     },
     /// Show how often the right turns of a long log are found, and how fast
     Retrieval(retrieval::Files),
+    /// Show what a hook costs at a number of memories, beside the least that the binary costs
+    Latency(latency::Sizes),
+    /// Show how cost grows with the number of memories
+    Scale(scale::Sizes),
     /// Fit the weights to a labelled suite, or to logs with questions, and print the table
     Tune {
         /// Directory with NAME.memories.jsonl and NAME.prompts.jsonl
@@ -68,6 +75,8 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
             print(&figures, ui);
         }
         What::Retrieval(files) => retrieval::run(files, ui)?,
+        What::Latency(sizes) => latency::run(sizes, context, ui)?,
+        What::Scale(sizes) => scale::run(sizes, context, ui)?,
         What::Tune { suite: None, docs, queries, .. } => retrieval::tune(docs, queries, ui)?,
         What::Tune { suite: Some(suite), alarms, .. } => {
             let suite = Suite::read(suite)?;
