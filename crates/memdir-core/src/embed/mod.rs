@@ -49,6 +49,16 @@ pub fn vector(text: &str) -> Option<Vector> {
     Vector::pointing(sum)
 }
 
+/// Computes the vector of one word, with the length of its row: how much the word matters in any text.
+pub fn word(word: &str) -> Option<(Vector, f32)> {
+    let mut sum = [0.0; DIMENSIONS];
+    for id in tokens(word) {
+        table::add_row(id, &mut sum);
+    }
+    let length = sum.iter().map(|x| x * x).sum::<f32>().sqrt();
+    Vector::pointing(sum).map(|vector| (vector, length))
+}
+
 /// Lists the middles of the 256 topics that the training texts fall into, for dividing a large index into parts.
 pub fn centroids() -> &'static [Row] {
     table::centroids()

@@ -12,6 +12,7 @@ use super::library::{DocId, Library};
 use super::note::{Note, facet};
 use super::parts::{Part, Parts};
 use super::prompt::{Asked, Read};
+use super::soft::Wanted;
 use crate::embed::{self, DOT_SCALE, Row, Vector};
 use crate::glob;
 use crate::terms::{Term, in_english, terms};
@@ -22,6 +23,8 @@ const MAX_BY_MEANING: usize = 16;
 const MAX_BY_ERROR: usize = 12;
 const MAX_BY_BRANCH: usize = 8;
 const MAX_LOOKED_UP: usize = 32;
+/// As many of them are compared word by word.
+const MAX_COMPARED: usize = 24;
 /// How many days ahead a day is near.
 const DAYS_AHEAD: i64 = 7;
 /// A word in more than this share of the notes tells nothing of an index this large.
@@ -51,21 +54,29 @@ pub(super) struct Candidate {
 struct Match {
     /// Each term with its worth: how rare it is, and how much it counts.
     worth: Vec<(Term, f32)>,
+    /// How rare each term is.
+    rarity: HashMap<Term, f32>,
     /// The sum for each note.
     sums: HashMap<DocId, f32>,
     /// The rarest common term and how many there are, for each note.
     rarest: HashMap<DocId, (f32, u32)>,
 }
 
+/// Says how rare a term is that so many of the notes have.
+fn rarity(n_notes: f32, n_with: f32) -> f32 {
+    (1.0 + (n_notes - n_with + 0.5) / (n_with + 0.5)).ln()
+}
+
 impl Match {
     fn of<L: Library>(library: &L, asked: &Asked) -> Result<Self, L::Error> {
         let n_notes = library.n_notes().max(1) as f32;
         let mean_length = (library.total_length() as f32 / n_notes).max(1.0);
-        let mut found = Self { worth: Vec::new(), sums: HashMap::new(), rarest: HashMap::new() };
+        let mut found = Self { worth: Vec::new(), rarity: HashMap::new(), sums: HashMap::new(), rarest: HashMap::new() };
         for (term, counts) in &asked.terms {
             let postings = library.postings(*term)?;
             let n_with = postings.len() as f32;
-            let rarity = (1.0 + (n_notes - n_with + 0.5) / (n_with + 0.5)).ln();
+            let rarity = rarity(n_notes, n_with);
+            found.rarity.insert(*term, rarity);
             found.worth.push((*term, rarity * counts));
             if n_with > COMMON * n_notes && library.n_notes() > MANY_NOTES {
                 continue;
@@ -112,6 +123,8 @@ pub(super) struct Look<'a, L> {
     branch: Match,
     near: Vec<(DocId, i32)>,
     seen: Seen,
+    /// The words of the prompt, to be found in other words.
+    wanted: Wanted,
     /// The prompt and the failure as rows.
     rows: [Option<Row>; 2],
 }
@@ -120,6 +133,11 @@ impl<'a, L: Library> Look<'a, L> {
     pub(super) fn new(library: &'a L, read: &'a Read, now: &Zoned) -> Result<Self, L::Error> {
         let rows = [&read.prompt, &read.error].map(|asked| asked.vector.as_ref().map(Vector::to_bytes));
         let words = Match::of(library, &read.prompt)?;
+        let n_notes = library.n_notes().max(1) as f32;
+        let wanted = Wanted::of::<L>(&read.text, |term| match words.rarity.get(&term) {
+            Some(rarity) => Ok(*rarity),
+            None => Ok(rarity(n_notes, library.postings(term)?.len() as f32)),
+        })?;
         let near = rows[0].map_or(Ok(Vec::new()), |row| library.nearest(&row, MAX_BY_MEANING))?;
         Ok(Self {
             library,
@@ -130,6 +148,7 @@ impl<'a, L: Library> Look<'a, L> {
             errors: Match::of(library, &read.error)?,
             branch: Match::of(library, &read.branch)?,
             near,
+            wanted,
             rows,
         })
     }
@@ -145,7 +164,37 @@ impl<'a, L: Library> Look<'a, L> {
         docs.extend(self.near.iter().chain(&near_error).map(|(doc, _)| *doc));
         docs.extend(self.by_file()?);
         docs.extend(self.by_day()?);
-        docs.into_iter().map(|doc| self.candidate(doc)).collect()
+        let mut found: Vec<Candidate> =
+            docs.into_iter().map(|doc| self.candidate(doc)).collect::<Result<_, _>>()?;
+        self.compare_words(&mut found);
+        Ok(found)
+    }
+
+    /// Compares the words of the prompt one by one with those of the notes that are most like it.
+    fn compare_words(&self, found: &mut [Candidate]) {
+        let likely = |candidate: &Candidate| {
+            candidate.parts.get(Part::WordsBeside) + candidate.parts.get(Part::MeaningBeside)
+        };
+        let mut order: Vec<usize> = (0..found.len()).collect();
+        order.sort_by(|a, b| likely(&found[*b]).total_cmp(&likely(&found[*a])).then(a.cmp(b)));
+        order.truncate(MAX_COMPARED);
+        for at in &order {
+            let soft = self.wanted.compare(&found[*at].note);
+            let parts = &mut found[*at].parts;
+            parts.set(Part::Soft, soft.share);
+            parts.set(Part::SoftHead, soft.head);
+            parts.set(Part::SoftSum, soft.sum);
+        }
+        let mut shares: Vec<f32> = order.iter().map(|at| found[*at].parts.get(Part::Soft)).collect();
+        shares.sort_by(|a, b| b.total_cmp(a));
+        let best = shares.first().copied().unwrap_or_default();
+        let next = shares.get(1).copied().unwrap_or_default();
+        for at in order {
+            let parts = &mut found[at].parts;
+            let share = parts.get(Part::Soft);
+            parts.set(Part::SoftBeside, if best > 0.0 { share / best } else { 0.0 });
+            parts.set(Part::SoftLead, (share - next).max(0.0));
+        }
     }
 
     fn candidate(&self, doc: DocId) -> Result<Candidate, L::Error> {
@@ -303,7 +352,15 @@ fn by_signals(parts: &mut Parts, read: &Read, note: &Note, today: Date) {
     parts.set(Part::Named, f32::from(u8::from(read.files.iter().any(is_named))));
     let warns = matches!(note.kind.as_str(), "gotcha" | "warning" | "pitfall");
     let has_failed = !read.error.terms.is_empty();
-    parts.set(Part::Warns, f32::from(u8::from(warns && has_failed)));
+    let flag = |is_so: bool| f32::from(u8::from(is_so));
+    parts.set(Part::Warns, flag(warns && has_failed));
+    parts.set(Part::ToolWarns, flag(warns && read.tools.iter().any(|tool| is_about(note, tool))));
+    parts.set(Part::Asks, flag(read.asks));
+    parts.set(Part::Ours, flag(read.is_ours));
+    parts.set(Part::Length, read.prompt.terms.len().min(20) as f32 / 20.0);
+    parts.set(Part::Pasted, flag(read.is_pasted));
+    parts.set(Part::Failed, flag(has_failed));
+    parts.set(Part::OnBranch, flag(!read.branch.terms.is_empty()));
     let due = due(note, today);
     parts.set(Part::Due, due);
     parts.set(Part::DuePlan, if read.is_plan { due } else { 0.0 });
@@ -313,6 +370,11 @@ fn by_signals(parts: &mut Parts, read: &Read, note: &Note, today: Date) {
         parts.set(Part::Explicit, 1.0);
         parts.set(Part::ExplicitWords, parts.get(Part::Words));
     }
+}
+
+/// Says whether a note's head names a tool.
+pub(super) fn is_about(note: &Note, tool: &str) -> bool {
+    note.head().to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|word| word == tool)
 }
 
 /// Says whether a note names a file: its whole path, or its end with a folder.

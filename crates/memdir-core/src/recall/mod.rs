@@ -11,6 +11,7 @@ mod note;
 mod parts;
 mod prompt;
 mod rank;
+mod soft;
 pub mod tune;
 
 pub use library::{DocId, Library, Posting, Shelf};

@@ -48,6 +48,16 @@ parts! {
     MeaningBeside = "meaning_beside",
     /// How much nearer in meaning than the next note, for the nearest.
     MeaningLead = "meaning_lead",
+    /// The share of the prompt that it says, in its own words.
+    Soft = "soft",
+    /// The same in name, description and tags.
+    SoftHead = "soft_head",
+    /// The same, without regard to how long the prompt is.
+    SoftSum = "soft_sum",
+    /// The same beside the best of all notes.
+    SoftBeside = "soft_beside",
+    /// How much more of the prompt it says than the next note, for the best.
+    SoftLead = "soft_lead",
     /// Near both in words and in meaning.
     Both = "both",
     /// A file at hand is one of its paths.
@@ -82,6 +92,20 @@ parts! {
     ExplicitWords = "explicit_words",
     /// The prompt has few telling words.
     Terse = "terse",
+    /// The prompt asks something.
+    Asks = "asks",
+    /// The prompt speaks of what is ours.
+    Ours = "ours",
+    /// How many telling words the prompt has.
+    Length = "length",
+    /// The prompt has code or lines in it.
+    Pasted = "pasted",
+    /// Something failed.
+    Failed = "failed",
+    /// The branch has a name of its own.
+    OnBranch = "on_branch",
+    /// It warns of a tool that is in use.
+    ToolWarns = "tool_warns",
     /// What is reminded of links to it.
     Via = "via",
     /// The same, the more the fewer links there are.
@@ -121,11 +145,11 @@ impl Parts {
 pub struct Weights {
     /// What each part counts.
     pub parts: [f32; N_PARTS],
-    /// How probable a note must be to be shown.
+    /// How probable it must be that one of the shown notes helps.
     pub floor: f32,
     /// How probable, when somebody asks for it.
     pub asked_floor: f32,
-    /// What a note must reach beside the best one.
+    /// How probable a note must be beside the best one.
     pub margin: f32,
 }
 
@@ -171,10 +195,14 @@ impl Weights {
         table
     }
 
-    /// Returns how probable it is that a note with these parts helps.
+    /// Returns what speaks for a note in all: above 0 it is better than nothing.
+    pub fn sum(&self, parts: &Parts) -> f32 {
+        self.parts.iter().zip(&parts.0).map(|(weight, part)| weight * part).sum()
+    }
+
+    /// Returns how probable it is that a note with these parts helps, if it were the only one.
     pub fn probability(&self, parts: &Parts) -> f32 {
-        let sum: f32 = self.parts.iter().zip(&parts.0).map(|(weight, part)| weight * part).sum();
-        1.0 / (1.0 + (-sum).exp())
+        1.0 / (1.0 + (-self.sum(parts)).exp())
     }
 }
 
@@ -186,6 +214,6 @@ mod tests {
     fn the_table_is_read_and_written() {
         let weights = Weights::fitted();
         assert_eq!(Weights::parse(&weights.to_table()), Some(weights));
-        assert!(TABLE.lines().count() > N_PARTS);
+        assert_eq!(TABLE.lines().count(), 1 + N_PARTS + 3);
     }
 }

@@ -53,6 +53,8 @@ const MAX_TERMS: usize = 96;
 /// A moment, read.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Read {
+    /// What the user typed.
+    pub(super) text: String,
     pub(super) prompt: Asked,
     /// What failed, with the command that did.
     pub(super) error: Asked,
@@ -64,6 +66,14 @@ pub(super) struct Read {
     pub(super) is_plan: bool,
     /// It asks what is to be done next.
     pub(super) asks_next: bool,
+    /// It asks something.
+    pub(super) asks: bool,
+    /// It speaks of what is ours.
+    pub(super) is_ours: bool,
+    /// It has code or lines in it.
+    pub(super) is_pasted: bool,
+    /// Tools that were used lately, in lower case.
+    pub(super) tools: Vec<String>,
     /// Each of its clauses, where there are several.
     pub(super) clauses: Vec<Vector>,
 }
@@ -76,6 +86,7 @@ impl Read {
             format!("{}\n{}", moment.command, moment.error)
         };
         Self {
+            text: moment.prompt.clone(),
             prompt: Asked::of(&moment.prompt),
             error: Asked::of(&failed),
             branch: Asked::of(&without_kind(&moment.branch)),
@@ -83,9 +94,37 @@ impl Read {
             is_explicit: is_explicit(&moment.prompt),
             is_plan: has_any(&moment.prompt, PLAN),
             asks_next: has_any(&moment.prompt, NEXT),
+            asks: asks(&moment.prompt),
+            is_ours: first_words(&moment.prompt, usize::MAX).iter().any(|word| OURS.contains(&word.as_str()))
+                || moment.prompt.contains("우리"),
+            is_pasted: moment.prompt.contains(['`', '\n']),
+            tools: moment.tools.iter().map(|tool| tool.to_lowercase()).collect(),
             clauses: clauses(&moment.prompt),
         }
     }
+}
+
+/// Words that questions begin with.
+const QUESTIONS: &[&str] = &[
+    "how", "what", "why", "which", "who", "where", "when", "can", "could", "do", "does", "did", "is", "are",
+    "should", "may", "must", "wie", "was", "warum", "wer", "wo", "wann", "welche", "welcher", "welches", "kann",
+    "können", "darf", "soll", "comment", "pourquoi", "quand", "combien", "cómo", "cuándo", "dónde", "cuántos",
+];
+/// Words for what is ours.
+const OURS: &[&str] = &[
+    "we", "our", "ours", "us", "wir", "unser", "unsere", "unserer", "unserem", "unseren", "nous", "notre", "nos",
+    "nuestro", "nuestra",
+];
+
+/// Says whether a prompt asks something.
+fn asks(prompt: &str) -> bool {
+    let is_question = |word: &String| QUESTIONS.contains(&word.as_str());
+    prompt.contains(['?', '？']) || first_words(prompt, 1).first().is_some_and(is_question)
+}
+
+fn first_words(prompt: &str, limit: usize) -> Vec<String> {
+    let words = prompt.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.take(limit).map(str::to_lowercase).collect()
 }
 
 /// Takes the words off a branch that every branch has.

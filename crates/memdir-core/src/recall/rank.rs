@@ -2,7 +2,7 @@
 
 use jiff::Zoned;
 
-use super::gather::{Candidate, Look};
+use super::gather::{Candidate, Look, is_about};
 use super::library::Library;
 use super::note::Note;
 use super::parts::{Part, Parts, Weights};
@@ -43,7 +43,7 @@ impl Standing for Unknown {
 pub struct Hit {
     /// The note.
     pub note: Note,
-    /// How probable it is that it helps.
+    /// How probable it is that it is the one that helps, beside all others and nothing.
     pub score: f32,
     /// What speaks for it.
     pub parts: Parts,
@@ -88,6 +88,9 @@ pub struct Recalled {
 }
 
 /// Ranks every candidate of a moment, the most probable first, without a floor.
+///
+/// Candidates compete with each other and with nothing at all: what is shown to help with one is not shown with the next,
+/// and where nothing speaks clearly for any of them nothing wins.
 pub fn rank<L: Library>(
     library: &L,
     moment: &Moment,
@@ -98,25 +101,38 @@ pub fn rank<L: Library>(
     let read = Read::of(moment);
     let look = Look::new(library, &read, now)?;
     let mut found = look.candidates()?;
-    let mut sources: Vec<_> =
-        found.iter().map(|candidate| (candidate.doc, weights.probability(&candidate.parts))).collect();
+    let mut sources: Vec<_> = found.iter().map(|one| (one.doc, weights.sum(&one.parts))).collect();
+    to_probabilities(sources.iter_mut().map(|(_, sum)| sum).collect());
     sources.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     sources.retain(|(_, probability)| *probability >= SURE_SOURCE);
     sources.truncate(MAX_SOURCES);
     look.spread(&sources, &mut found)?;
     let mut hits: Vec<Hit> = found.into_iter().map(|candidate| hit(candidate, weights, standing)).collect();
+    let is_rival = |hit: &&mut Hit| !is_usage(&hit.note, &moment.tools);
+    to_probabilities(hits.iter_mut().filter(is_rival).map(|hit| &mut hit.score).collect());
+    hits.iter_mut().filter(|hit| is_usage(&hit.note, &moment.tools)).for_each(|hit| hit.score = 0.0);
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.note.name.cmp(&b.note.name)));
     Ok(hits)
 }
 
+/// Turns sums into the probabilities that each is the right one, where none of them may be right either.
+fn to_probabilities(sums: Vec<&mut f32>) {
+    let largest = sums.iter().map(|sum| **sum).fold(0.0, f32::max);
+    let total = (-largest).exp() + sums.iter().map(|sum| (**sum - largest).exp()).sum::<f32>();
+    for sum in sums {
+        *sum = (*sum - largest).exp() / total;
+    }
+}
+
+/// Makes a hit whose score is what speaks for it in all.
 fn hit(candidate: Candidate, weights: &Weights, standing: &impl Standing) -> Hit {
     let Candidate { note, parts, via, .. } = candidate;
-    let mut odds = logit(weights.probability(&parts)) + STRENGTH * (standing.strength(&note) - 0.5);
+    let mut score = weights.sum(&parts) + STRENGTH * (standing.strength(&note) - 0.5);
     if note.tier == Tier::Supplementary {
-        odds -= SUPPLEMENTARY;
+        score -= SUPPLEMENTARY;
     }
     if note.status != Status::Active {
-        odds -= NOT_ACTIVE;
+        score -= NOT_ACTIVE;
     }
     // A note that would be found without the link is its own.
     let mut alone = parts;
@@ -124,12 +140,7 @@ fn hit(candidate: Candidate, weights: &Weights, standing: &impl Standing) -> Hit
         alone.0[part as usize] = 0.0;
     }
     let is_own = weights.probability(&alone) >= weights.floor;
-    Hit { score: 1.0 / (1.0 + (-odds).exp()), via: if is_own { Vec::new() } else { via }, note, parts }
-}
-
-fn logit(probability: f32) -> f32 {
-    let probability = probability.clamp(1e-6, 1.0 - 1e-6);
-    (probability / (1.0 - probability)).ln()
+    Hit { score, via: if is_own { Vec::new() } else { via }, note, parts }
 }
 
 /// Says what an agent should be reminded of at a moment: at most five notes, or none.
@@ -153,7 +164,7 @@ fn is_silent(moment: &Moment) -> bool {
     is_single_word(&moment.prompt) && !has_signal
 }
 
-/// Chooses among ranked notes.
+/// Chooses among ranked notes: first which ones belong together, then whether they are probable enough to speak up.
 pub(super) fn choose(hits: Vec<Hit>, moment: &Moment, weights: &Weights) -> Recalled {
     let floor = if is_explicit(&moment.prompt) { weights.asked_floor } else { weights.floor };
     let best = hits.first().map_or(0.0, |hit| hit.score);
@@ -165,7 +176,6 @@ pub(super) fn choose(hits: Vec<Hit>, moment: &Moment, weights: &Weights) -> Reca
         let n_via = recalled.hits.iter().filter(|shown| !shown.via.is_empty()).count();
         let skipped = match () {
             () if is_usage(&hit.note, &moment.tools) => Some(Skipped::ToolInUse),
-            () if hit.score < floor => Some(Skipped::BelowFloor),
             () if hit.score < best * weights.margin => Some(Skipped::BehindOthers),
             () if recalled.hits.len() >= MAX_SHOWN => Some(Skipped::NoRoom),
             () if !hit.via.is_empty() && n_via >= MAX_VIA => Some(Skipped::NoRoom),
@@ -176,17 +186,23 @@ pub(super) fn choose(hits: Vec<Hit>, moment: &Moment, weights: &Weights) -> Reca
             None => recalled.hits.push(hit),
         }
     }
+    let together: f32 = recalled.hits.iter().map(|hit| hit.score).sum();
+    if together < floor {
+        let below = recalled.hits.drain(..).map(|hit| (hit, Skipped::BelowFloor));
+        recalled.skipped.splice(0..0, below);
+    }
     recalled
 }
 
 /// Says whether a note tells how to use one of these tools; what warns of one is no usage note.
 fn is_usage(note: &Note, tools: &[String]) -> bool {
+    if tools.is_empty() {
+        return false;
+    }
     let head = note.head().to_lowercase();
     let warns = matches!(note.kind.as_str(), "gotcha" | "warning" | "pitfall" | "decision")
         || ["gotcha", "warning", "never ", "pitfall", "careful"].iter().any(|word| head.contains(word));
     let tells = note.kind == "howto"
         || ["howto", "how to", "usage", "cheat sheet"].iter().any(|word| head.contains(word));
-    let is_about =
-        |tool: &String| head.split(|c: char| !c.is_alphanumeric()).any(|word| word == tool.to_lowercase());
-    tells && !warns && tools.iter().any(is_about)
+    tells && !warns && tools.iter().any(|tool| is_about(note, &tool.to_lowercase()))
 }

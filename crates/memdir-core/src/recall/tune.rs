@@ -1,17 +1,18 @@
 //! Fits the weights to labelled moments, and says how good they are.
 //!
-//! The fit is plain logistic regression over candidates: which of them were right. Links are followed from what the weights
-//! themselves believe, so it is done in rounds. The floor is then set so that few moments at which nothing helps get a
-//! note. Nothing here is random: the same rows give the same table.
+//! The fit is a conditional logit: at each moment the candidates compete with each other and with nothing at all, and the
+//! weights are those under which the right ones win most probably. Links are followed from what the weights themselves
+//! believe, so it is done in rounds. The floor is then set so that few moments at which nothing helps get a note. Nothing
+//! here is random: the same rows give the same table.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Zoned;
 
 use super::library::Library;
-use super::parts::{N_PARTS, Parts, Weights};
+use super::parts::{N_PARTS, Weights};
 use super::prompt::Moment;
-use super::rank::{Hit, Unknown, choose, rank, recall};
+use super::rank::{Hit, MAX_SHOWN, Unknown, choose, rank, recall};
 
 /// A moment with what should come to mind.
 #[derive(Debug, Clone)]
@@ -82,14 +83,22 @@ pub fn measure<L: Library>(
     Ok(figures)
 }
 
-/// How often links are followed anew, how many steps each fit takes, and how large a step is.
-const ROUNDS: usize = 3;
-const STEPS: usize = 600;
-const RATE: f32 = 0.4;
-/// How strongly weights are held at zero.
-const DECAY: f32 = 1e-5;
-/// The second and third right note count less: one is enough.
-const LESSER: f32 = 0.5;
+/// How often links are followed anew, and how many steps each fit takes at most.
+const ROUNDS: usize = 2;
+const STEPS: usize = 40;
+/// A step moves no weight further than this.
+const MAX_STEP: f64 = 3.0;
+/// How strongly weights are held at zero; those of parts that are always small less.
+const DECAY: f64 = 1e-3;
+/// No kind of moment counts more than so many times its share.
+const MAX_COUNTS: f64 = 3.0;
+
+/// A moment as the fit sees it: what speaks for each candidate, which ones are right, and what the moment counts.
+struct Example {
+    candidates: Vec<[f64; N_PARTS]>,
+    is_right: Vec<bool>,
+    counts: f64,
+}
 
 /// Fits weights to labelled moments; false alarms stay at or below `alarms`.
 pub fn fit<L: Library>(
@@ -100,45 +109,119 @@ pub fn fit<L: Library>(
 ) -> Result<Weights, L::Error> {
     let mut weights = start.clone();
     for _ in 0..ROUNDS {
-        let mut examples: Vec<(Parts, f32, f32)> = Vec::new();
+        let mut examples = Vec::new();
         for (library, row) in rows {
-            for hit in rank(*library, &row.moment, now, &weights, &Unknown)? {
-                let place = row.gold.iter().position(|name| *name == hit.note.name);
-                let counts = match place {
-                    Some(at) if at > 0 => LESSER,
-                    _ => 1.0,
-                };
-                examples.push((hit.parts, f32::from(u8::from(place.is_some())), counts));
-            }
+            let hits = rank(*library, &row.moment, now, &weights, &Unknown)?;
+            examples.push(Example {
+                candidates: hits.iter().map(|hit| hit.parts.0.map(f64::from)).collect(),
+                is_right: hits.iter().map(|hit| row.gold.contains(&hit.note.name)).collect(),
+                counts: counts(rows, row),
+            });
         }
-        descend(&mut weights.parts, &examples);
+        let found = climb(&examples);
+        weights.parts = found.map(|weight| weight as f32);
     }
     set_floors(rows, now, weights, alarms)
 }
 
-/// Follows the slope of the error down, with a step of its own for each weight (Adam).
-fn descend(weights: &mut [f32; N_PARTS], examples: &[(Parts, f32, f32)]) {
-    let total: f32 = examples.iter().map(|(_, _, counts)| counts).sum::<f32>().max(1.0);
-    let (mut mean, mut spread) = ([0.0_f32; N_PARTS], [0.0_f32; N_PARTS]);
-    for step in 1..=STEPS {
-        let mut slope = [0.0_f32; N_PARTS];
-        for (parts, label, counts) in examples {
-            let sum: f32 = weights.iter().zip(&parts.0).map(|(weight, part)| weight * part).sum();
-            let error = (1.0 / (1.0 + (-sum).exp()) - label) * counts / total;
-            for (slope, part) in slope.iter_mut().zip(&parts.0) {
-                *slope += error * part;
-            }
-        }
-        let rate = RATE * (1.0 - step as f32 / (STEPS + 1) as f32);
+/// Lets every kind of moment count the same, whatever the number of its rows; a silent moment counts once.
+fn counts<L>(rows: &[(&L, Labelled)], row: &Labelled) -> f64 {
+    if row.gold.is_empty() {
+        return 1.0;
+    }
+    let n_of_kind = rows.iter().filter(|(_, other)| other.kind == row.kind).count();
+    let told = rows.iter().filter(|(_, other)| !other.gold.is_empty());
+    let kinds: BTreeSet<&str> = told.clone().map(|(_, other)| other.kind.as_str()).collect();
+    (told.count() as f64 / kinds.len() as f64 / n_of_kind as f64).min(MAX_COUNTS)
+}
+
+/// Finds the weights under which what is right is most probable among all candidates and nothing (Newton's method).
+fn climb(examples: &[Example]) -> [f64; N_PARTS] {
+    let held = held(examples);
+    let mut weights = [0.0; N_PARTS];
+    for _ in 0..STEPS {
+        let mut slope: [f64; N_PARTS] = std::array::from_fn(|at| held[at] * weights[at]);
+        let mut bend = vec![[0.0; N_PARTS]; N_PARTS];
         for at in 0..N_PARTS {
-            let slope = slope[at] + if at == 0 { 0.0 } else { DECAY * weights[at] };
-            mean[at] = 0.9 * mean[at] + 0.1 * slope;
-            spread[at] = 0.999 * spread[at] + 0.001 * slope * slope;
-            let unbiased = spread[at] / (1.0 - 0.999_f32.powi(step as i32));
-            let first = mean[at] / (1.0 - 0.9_f32.powi(step as i32));
-            weights[at] -= rate * first / (unbiased.sqrt() + 1e-8);
+            bend[at][at] = held[at] + 1e-6;
+        }
+        for example in examples {
+            example.add(&weights, &mut slope, &mut bend);
+        }
+        let step = solve(bend, slope);
+        let longest = step.iter().fold(0.0_f64, |longest, x| longest.max(x.abs()));
+        let share = (MAX_STEP / longest.max(1e-12)).min(1.0);
+        weights.iter_mut().zip(&step).for_each(|(weight, step)| *weight -= share * step);
+        if longest < 1e-3 {
+            break;
         }
     }
+    weights
+}
+
+/// Says how strongly each weight is held at zero: the less a part varies, the less.
+fn held(examples: &[Example]) -> [f64; N_PARTS] {
+    let all: Vec<&[f64; N_PARTS]> = examples.iter().flat_map(|example| &example.candidates).collect();
+    let total: f64 = examples.iter().map(|example| example.counts).sum();
+    std::array::from_fn(|at| {
+        if at == 0 {
+            return 0.0;
+        }
+        let n = all.len().max(1) as f64;
+        let mean = all.iter().map(|parts| parts[at]).sum::<f64>() / n;
+        let variance = all.iter().map(|parts| (parts[at] - mean).powi(2)).sum::<f64>() / n;
+        DECAY * total * (4.0 * variance.max(0.0025)).min(1.0)
+    })
+}
+
+impl Example {
+    /// Adds what this moment says of the slope and the bend of the error.
+    fn add(&self, weights: &[f64; N_PARTS], slope: &mut [f64; N_PARTS], bend: &mut [[f64; N_PARTS]]) {
+        let sum = |parts: &[f64; N_PARTS]| weights.iter().zip(parts).map(|(a, b)| a * b).sum::<f64>();
+        let sums: Vec<f64> = self.candidates.iter().map(sum).collect();
+        let largest = sums.iter().copied().fold(0.0, f64::max);
+        let odds: Vec<f64> = sums.iter().map(|sum| (sum - largest).exp()).collect();
+        let total = (-largest).exp() + odds.iter().sum::<f64>();
+        let right: f64 = odds.iter().zip(&self.is_right).filter(|(_, is)| **is).map(|(odds, _)| odds).sum();
+        let mut mean = [0.0; N_PARTS];
+        for ((parts, odds), is_right) in self.candidates.iter().zip(&odds).zip(&self.is_right) {
+            let probability = odds / total;
+            let wanted = if *is_right && right > 0.0 { odds / right } else { 0.0 };
+            for (at, part) in parts.iter().enumerate().filter(|(_, part)| **part != 0.0) {
+                slope[at] += self.counts * (probability - wanted) * part;
+                mean[at] += probability * part;
+                for (other, more) in parts.iter().enumerate() {
+                    bend[at][other] += self.counts * probability * part * more;
+                }
+            }
+        }
+        for at in 0..N_PARTS {
+            for other in 0..N_PARTS {
+                bend[at][other] -= self.counts * mean[at] * mean[other];
+            }
+        }
+    }
+}
+
+/// Solves a system of linear equations by elimination, the largest first.
+fn solve(mut rows: Vec<[f64; N_PARTS]>, mut right: [f64; N_PARTS]) -> [f64; N_PARTS] {
+    for at in 0..N_PARTS {
+        let largest = (at..N_PARTS).max_by(|a, b| rows[*a][at].abs().total_cmp(&rows[*b][at].abs()));
+        let largest = largest.unwrap_or(at);
+        rows.swap(at, largest);
+        right.swap(at, largest);
+        let own = rows[at];
+        for below in at + 1..N_PARTS {
+            let share = rows[below][at] / own[at];
+            rows[below].iter_mut().zip(&own).for_each(|(x, own)| *x -= share * own);
+            right[below] -= share * right[at];
+        }
+    }
+    for at in (0..N_PARTS).rev() {
+        let known: f64 = (at + 1..N_PARTS).map(|other| rows[at][other] * right[other]).sum();
+        right[at] = (right[at] - known) / rows[at][at];
+    }
+    right
 }
 
 /// Tries floors and margins and keeps the best that respects the limit of false alarms.
@@ -150,13 +233,15 @@ fn set_floors<L: Library>(
 ) -> Result<Weights, L::Error> {
     let mut ranked = Vec::new();
     for (library, row) in rows {
-        ranked.push((row, rank(*library, &row.moment, now, &weights, &Unknown)?));
+        let mut hits = rank(*library, &row.moment, now, &weights, &Unknown)?;
+        hits.truncate(2 * MAX_SHOWN);
+        ranked.push((row, hits));
     }
     let mut best: Option<(f64, Weights)> = None;
-    for floor in (10..=70).step_by(2).map(|n| n as f32 / 100.0) {
-        for asked_floor in [0.05, 0.1, 0.2, 0.3].into_iter().filter(|asked| *asked <= floor) {
-            for margin in [0.2, 0.3, 0.4, 0.5, 0.6, 0.7] {
-                let tried = Weights { floor, asked_floor, margin, ..weights.clone() };
+    for floor in (10..=80).step_by(2).map(|n| n as f32 / 100.0) {
+        for asked in [1.0, 0.75, 0.5] {
+            for margin in [0.3, 0.5, 0.7, 0.9] {
+                let tried = Weights { floor, asked_floor: asked * floor, margin, ..weights.clone() };
                 let mut figures = Figures::default();
                 for (row, hits) in &ranked {
                     figures.add(row, &shown(hits.clone(), &row.moment, &tried));

@@ -128,6 +128,13 @@ pub fn in_english(text: &str) -> Cow<'_, str> {
     Cow::Owned(english.join(" "))
 }
 
+/// Returns the telling words of a text in English as far as the glossary goes, as they are written, each with its term.
+pub fn english_words(text: &str) -> Vec<(String, Term)> {
+    let english = Stemmer::new(Algorithm::English);
+    let words = fold::words(&in_english(text)).into_iter().filter(|word| !is_stop_word(word));
+    words.map(|word| (word.clone(), Term::of(&fold::without_marks(&english.stem(&word))))).collect()
+}
+
 /// Cuts a run of characters into pairs; one alone stands for itself.
 fn unspaced(run: &str, push: &mut impl FnMut(&str)) {
     let starts: Vec<usize> = run.char_indices().map(|(at, _)| at).chain([run.len()]).collect();

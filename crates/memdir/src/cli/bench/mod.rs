@@ -85,9 +85,27 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
             let Ok(figures) = tune::measure(&rows, &now, &weights);
             ui.block(&weights.to_table());
             ui.say(&summary(&figures));
+            for (name, figures) in left_out(&suite, &now, *alarms) {
+                ui.say(&format!("fitted without {name}: {}", summary(&figures)));
+            }
         }
     }
     Ok(Outcome::Done)
+}
+
+/// Fits to all vaults but one and measures on that one, for each: what to expect of a vault nobody has seen.
+fn left_out(suite: &Suite, now: &jiff::Zoned, alarms: f64) -> Vec<(String, Figures)> {
+    let mut found = Vec::new();
+    for (left, name) in suite.names.iter().enumerate().filter(|_| suite.names.len() > 1) {
+        let rows = |is_left: bool| -> Vec<_> {
+            let moments = suite.moments.iter().filter(|(shelf, _, _)| (*shelf == left) == is_left);
+            moments.map(|(shelf, _, row)| (&suite.shelves[*shelf], row.clone())).collect()
+        };
+        let Ok(weights) = tune::fit(&rows(false), now, &Weights::fitted(), alarms);
+        let Ok(figures) = tune::measure(&rows(true), now, &weights);
+        found.push((name.clone(), figures));
+    }
+    found
 }
 
 fn show_wrong(suite: &Suite, now: &jiff::Zoned, weights: &Weights, ui: &mut Ui) {
