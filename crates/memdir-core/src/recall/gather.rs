@@ -9,10 +9,11 @@ use jiff::civil::Date;
 use jiff::{ToSpan, Zoned};
 
 use super::library::{DocId, Library};
-use super::note::{Note, facet};
+use super::note::{Note, days, facet};
 use super::parts::{Part, Parts};
 use super::prompt::{Asked, Read};
 use super::soft::Wanted;
+use crate::dates;
 use crate::embed::{self, DOT_SCALE, Row, Vector};
 use crate::glob;
 use crate::terms::{Term, in_english, terms};
@@ -27,6 +28,8 @@ const MAX_LOOKED_UP: usize = 32;
 const MAX_COMPARED: usize = 24;
 /// How many days ahead a day is near.
 const DAYS_AHEAD: i64 = 7;
+/// How many days ahead a day is looked for that the prompt names.
+const MAX_DAYS_AHEAD: i64 = 21;
 /// A word in more than this share of the notes tells nothing of an index this large.
 const COMMON: f32 = 0.5;
 const MANY_NOTES: usize = 64;
@@ -71,7 +74,8 @@ impl Match {
     fn of<L: Library>(library: &L, asked: &Asked) -> Result<Self, L::Error> {
         let n_notes = library.n_notes().max(1) as f32;
         let mean_length = (library.total_length() as f32 / n_notes).max(1.0);
-        let mut found = Self { worth: Vec::new(), rarity: HashMap::new(), sums: HashMap::new(), rarest: HashMap::new() };
+        let mut found =
+            Self { worth: Vec::new(), rarity: HashMap::new(), sums: HashMap::new(), rarest: HashMap::new() };
         for (term, counts) in &asked.terms {
             let postings = library.postings(*term)?;
             let n_with = postings.len() as f32;
@@ -118,6 +122,8 @@ pub(super) struct Look<'a, L> {
     library: &'a L,
     read: &'a Read,
     today: Date,
+    /// The last day that the prompt names, if that is soon.
+    until: Option<Date>,
     words: Match,
     errors: Match,
     branch: Match,
@@ -143,6 +149,7 @@ impl<'a, L: Library> Look<'a, L> {
             library,
             read,
             today: now.date(),
+            until: until(&read.text, now),
             seen: Seen::new(&words, &near),
             words,
             errors: Match::of(library, &read.error)?,
@@ -208,6 +215,7 @@ impl<'a, L: Library> Look<'a, L> {
         by_words(&mut parts, doc, &self.words, &self.seen, &note);
         by_meaning(&mut parts, self.read, cosine(&self.rows[0]), &self.seen, &note);
         by_signals(&mut parts, self.read, &note, self.today);
+        by_named_day(&mut parts, &note, self.today, self.until);
         let sum = |found: &Match| found.sums.get(&doc).copied().unwrap_or_default();
         parts.set(Part::Branch, sum(&self.branch) / self.branch.most());
         parts.set(Part::BranchHead, share_of_head(&self.branch, &note));
@@ -235,7 +243,9 @@ impl<'a, L: Library> Look<'a, L> {
 
     fn by_day(&self) -> Result<Vec<DocId>, L::Error> {
         let mut docs = Vec::new();
-        for ahead in 0..=DAYS_AHEAD {
+        let until = self.until.and_then(|day| self.today.until(day).ok());
+        let last = until.map_or(DAYS_AHEAD, |span| i64::from(span.get_days()).max(DAYS_AHEAD));
+        for ahead in 0..=last {
             if let Ok(day) = self.today.checked_add(ahead.days()) {
                 docs.extend(self.library.facet(facet("day", &day.to_string()))?);
             }
@@ -369,6 +379,21 @@ fn by_signals(parts: &mut Parts, read: &Read, note: &Note, today: Date) {
     if read.is_explicit {
         parts.set(Part::Explicit, 1.0);
         parts.set(Part::ExplicitWords, parts.get(Part::Words));
+    }
+}
+
+/// Returns the last day that a prompt names, if it lies within some weeks.
+fn until(prompt: &str, now: &Zoned) -> Option<Date> {
+    let today = now.date();
+    let last = today.checked_add(MAX_DAYS_AHEAD.days()).ok()?;
+    days(&dates::settle(prompt, now).text).filter(|day| (today..=last).contains(day)).max()
+}
+
+fn by_named_day(parts: &mut Parts, note: &Note, today: Date, until: Option<Date>) {
+    let Some(until) = until else { return };
+    if note.days().iter().any(|day| (today..=until).contains(day)) {
+        parts.set(Part::DueBy, 1.0);
+        parts.set(Part::DueByLike, parts.get(Part::Meaning).max(parts.get(Part::WordsAtAll)));
     }
 }
 

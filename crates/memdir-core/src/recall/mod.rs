@@ -19,3 +19,6 @@ pub use note::{Entry, Note};
 pub use parts::{N_PARTS, Part, Parts, Weights};
 pub use prompt::{Moment, is_single_word};
 pub use rank::{Hit, MAX_SHOWN, Recalled, Skipped, Standing, Unknown, rank, recall};
+
+#[cfg(test)]
+mod tests;

@@ -174,7 +174,7 @@ pub(super) fn literal_dir(glob: &str) -> &str {
 }
 
 /// Finds days written as `2026-04-14`.
-fn days(text: &str) -> impl Iterator<Item = Date> + '_ {
+pub(super) fn days(text: &str) -> impl Iterator<Item = Date> + '_ {
     let starts = text.match_indices("20").map(|(at, _)| at);
     starts.filter_map(|at| {
         let before = text[..at].chars().next_back();

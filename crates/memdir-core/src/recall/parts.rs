@@ -86,6 +86,10 @@ parts! {
     DueNext = "due_next",
     /// One of its days is near, and its meaning is near too.
     DueMeaning = "due_meaning",
+    /// One of its days comes no later than the day that the prompt names.
+    DueBy = "due_by",
+    /// The same, and words or meaning are near.
+    DueByLike = "due_by_like",
     /// The prompt asks for what was said earlier.
     Explicit = "explicit",
     /// The same, and words match.

@@ -107,13 +107,14 @@ impl Read {
 /// Words that questions begin with.
 const QUESTIONS: &[&str] = &[
     "how", "what", "why", "which", "who", "where", "when", "can", "could", "do", "does", "did", "is", "are",
-    "should", "may", "must", "wie", "was", "warum", "wer", "wo", "wann", "welche", "welcher", "welches", "kann",
-    "können", "darf", "soll", "comment", "pourquoi", "quand", "combien", "cómo", "cuándo", "dónde", "cuántos",
+    "should", "may", "must", "wie", "was", "warum", "wer", "wo", "wann", "welche", "welcher", "welches",
+    "kann", "können", "darf", "soll", "comment", "pourquoi", "quand", "combien", "cómo", "cuándo", "dónde",
+    "cuántos",
 ];
 /// Words for what is ours.
 const OURS: &[&str] = &[
-    "we", "our", "ours", "us", "wir", "unser", "unsere", "unserer", "unserem", "unseren", "nous", "notre", "nos",
-    "nuestro", "nuestra",
+    "we", "our", "ours", "us", "wir", "unser", "unsere", "unserer", "unserem", "unseren", "nous", "notre",
+    "nos", "nuestro", "nuestra",
 ];
 
 /// Says whether a prompt asks something.

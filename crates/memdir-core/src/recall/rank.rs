@@ -159,39 +159,73 @@ pub fn recall<L: Library>(
 }
 
 /// Says whether there is nothing to look for: one word, and no signal beside it.
-fn is_silent(moment: &Moment) -> bool {
+pub(super) fn is_silent(moment: &Moment) -> bool {
     let has_signal = !moment.files.is_empty() || !moment.error.is_empty() || !moment.branch.is_empty();
     is_single_word(&moment.prompt) && !has_signal
 }
 
 /// Chooses among ranked notes: first which ones belong together, then whether they are probable enough to speak up.
-pub(super) fn choose(hits: Vec<Hit>, moment: &Moment, weights: &Weights) -> Recalled {
+fn choose(hits: Vec<Hit>, moment: &Moment, weights: &Weights) -> Recalled {
     let floor = if is_explicit(&moment.prompt) { weights.asked_floor } else { weights.floor };
-    let best = hits.first().map_or(0.0, |hit| hit.score);
     let mut recalled = Recalled { floor, ..Recalled::default() };
     if is_silent(moment) {
         return recalled;
     }
-    for hit in hits {
-        let n_via = recalled.hits.iter().filter(|shown| !shown.via.is_empty()).count();
-        let skipped = match () {
-            () if is_usage(&hit.note, &moment.tools) => Some(Skipped::ToolInUse),
-            () if hit.score < best * weights.margin => Some(Skipped::BehindOthers),
-            () if recalled.hits.len() >= MAX_SHOWN => Some(Skipped::NoRoom),
-            () if !hit.via.is_empty() && n_via >= MAX_VIA => Some(Skipped::NoRoom),
-            () => None,
-        };
+    let rivals: Vec<Rival> = hits.iter().map(|hit| Rival::of(hit, moment)).collect();
+    for (hit, skipped) in hits.into_iter().zip(pick(&rivals, floor, weights.margin)) {
         match skipped {
             Some(why) => recalled.skipped.push((hit, why)),
             None => recalled.hits.push(hit),
         }
     }
-    let together: f32 = recalled.hits.iter().map(|hit| hit.score).sum();
-    if together < floor {
-        let below = recalled.hits.drain(..).map(|hit| (hit, Skipped::BelowFloor));
-        recalled.skipped.splice(0..0, below);
-    }
     recalled
+}
+
+/// What decides whether a ranked note is shown.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rival {
+    score: f32,
+    is_linked: bool,
+    is_usage: bool,
+}
+
+impl Rival {
+    pub(super) fn of(hit: &Hit, moment: &Moment) -> Self {
+        Self {
+            score: hit.score,
+            is_linked: !hit.via.is_empty(),
+            is_usage: is_usage(&hit.note, &moment.tools),
+        }
+    }
+}
+
+/// Says of each of some ranked notes why it is not shown, if it is not.
+pub(super) fn pick(rivals: &[Rival], floor: f32, margin: f32) -> Vec<Option<Skipped>> {
+    let best = rivals.first().map_or(0.0, |rival| rival.score);
+    let (mut n_shown, mut n_linked, mut together) = (0, 0, 0.0);
+    let mut picked = Vec::with_capacity(rivals.len());
+    for rival in rivals {
+        let skipped = match () {
+            () if rival.is_usage => Some(Skipped::ToolInUse),
+            () if rival.score < best * margin => Some(Skipped::BehindOthers),
+            () if n_shown >= MAX_SHOWN => Some(Skipped::NoRoom),
+            () if rival.is_linked && n_linked >= MAX_VIA => Some(Skipped::NoRoom),
+            () => None,
+        };
+        if skipped.is_none() {
+            n_shown += 1;
+            n_linked += usize::from(rival.is_linked);
+            together += rival.score;
+        }
+        picked.push(skipped);
+    }
+    if together < floor {
+        picked
+            .iter_mut()
+            .filter(|skipped| skipped.is_none())
+            .for_each(|skipped| *skipped = Some(Skipped::BelowFloor));
+    }
+    picked
 }
 
 /// Says whether a note tells how to use one of these tools; what warns of one is no usage note.

@@ -78,7 +78,9 @@ impl Wanted {
 fn distinct(text: &str, limit: usize) -> Vec<(Term, Word, f32)> {
     let mut seen = BTreeSet::new();
     let words = english_words(text).into_iter().filter(|(_, term)| seen.insert(*term)).take(limit);
-    words.filter_map(|(word, term)| embed::word(&word).map(|(vector, length)| (term, coarse(&vector), length))).collect()
+    words
+        .filter_map(|(word, term)| embed::word(&word).map(|(vector, length)| (term, coarse(&vector), length)))
+        .collect()
 }
 
 /// Returns the first components of a vector, as long as they are together.
@@ -94,7 +96,8 @@ fn coarse(vector: &embed::Vector) -> Word {
 
 /// Returns how near the nearest of some words is: 1 for the word itself, 0 for anything unlike.
 fn nearest(word: &Word, others: &[(Term, Word, f32)]) -> f32 {
-    let dot = |other: &Word| -> i32 { word.iter().zip(other).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum() };
+    let dot =
+        |other: &Word| -> i32 { word.iter().zip(other).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum() };
     let best = others.iter().map(|(_, other, _)| dot(other)).max().unwrap_or_default();
     ((best as f32 / (SCALE * SCALE) - UNLIKE) / (1.0 - UNLIKE)).clamp(0.0, 1.0)
 }

@@ -11,8 +11,8 @@ use jiff::Zoned;
 
 use super::library::Library;
 use super::parts::{N_PARTS, Weights};
-use super::prompt::Moment;
-use super::rank::{Hit, MAX_SHOWN, Unknown, choose, rank, recall};
+use super::prompt::{Moment, is_explicit};
+use super::rank::{MAX_SHOWN, Rival, Unknown, is_silent, pick, rank, recall};
 
 /// A moment with what should come to mind.
 #[derive(Debug, Clone)]
@@ -53,17 +53,16 @@ impl Figures {
         self.silent.1 as f64 / self.silent.0.max(1) as f64
     }
 
-    fn add(&mut self, row: &Labelled, shown: &[String]) {
-        let n_right = shown.iter().filter(|name| row.gold.contains(name)).count();
+    fn add(&mut self, row: &Labelled, n_shown: usize, n_right: usize) {
         if row.gold.is_empty() {
             self.silent.0 += 1;
-            self.silent.1 += usize::from(!shown.is_empty());
+            self.silent.1 += usize::from(n_shown > 0);
         } else {
             let (n, n_hit) = self.kinds.entry(row.kind.clone()).or_default();
             *n += 1;
             *n_hit += usize::from(n_right > 0);
         }
-        self.shown.0 += shown.len();
+        self.shown.0 += n_shown;
         self.shown.1 += n_right;
     }
 }
@@ -77,19 +76,18 @@ pub fn measure<L: Library>(
     let mut figures = Figures::default();
     for (library, row) in rows {
         let recalled = recall(*library, &row.moment, now, weights, &Unknown)?;
-        let shown: Vec<String> = recalled.hits.into_iter().map(|hit| hit.note.name).collect();
-        figures.add(row, &shown);
+        let n_right = recalled.hits.iter().filter(|hit| row.gold.contains(&hit.note.name)).count();
+        figures.add(row, recalled.hits.len(), n_right);
     }
     Ok(figures)
 }
 
-/// How often links are followed anew, and how many steps each fit takes at most.
-const ROUNDS: usize = 2;
+/// How many steps each fit takes at most.
 const STEPS: usize = 40;
 /// A step moves no weight further than this.
 const MAX_STEP: f64 = 3.0;
 /// How strongly weights are held at zero; those of parts that are always small less.
-const DECAY: f64 = 1e-3;
+const DECAY: f64 = 2e-3;
 /// No kind of moment counts more than so many times its share.
 const MAX_COUNTS: f64 = 3.0;
 
@@ -100,15 +98,15 @@ struct Example {
     counts: f64,
 }
 
-/// Fits weights to labelled moments; false alarms stay at or below `alarms`.
+/// Fits the weights of all parts to labelled moments; the floors stay those of `start`.
 pub fn fit<L: Library>(
     rows: &[(&L, Labelled)],
     now: &Zoned,
     start: &Weights,
-    alarms: f64,
+    rounds: usize,
 ) -> Result<Weights, L::Error> {
     let mut weights = start.clone();
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds {
         let mut examples = Vec::new();
         for (library, row) in rows {
             let hits = rank(*library, &row.moment, now, &weights, &Unknown)?;
@@ -121,7 +119,7 @@ pub fn fit<L: Library>(
         let found = climb(&examples);
         weights.parts = found.map(|weight| weight as f32);
     }
-    set_floors(rows, now, weights, alarms)
+    Ok(weights)
 }
 
 /// Lets every kind of moment count the same, whatever the number of its rows; a silent moment counts once.
@@ -224,28 +222,56 @@ fn solve(mut rows: Vec<[f64; N_PARTS]>, mut right: [f64; N_PARTS]) -> [f64; N_PA
     right
 }
 
-/// Tries floors and margins and keeps the best that respects the limit of false alarms.
-fn set_floors<L: Library>(
+/// A moment whose candidates were ranked by weights that had not seen it.
+#[derive(Debug, Clone)]
+pub struct Ranked {
+    row: Labelled,
+    rivals: Vec<Rival>,
+    is_right: Vec<bool>,
+}
+
+/// Ranks the candidates of labelled moments.
+pub fn ranked<L: Library>(
     rows: &[(&L, Labelled)],
     now: &Zoned,
-    weights: Weights,
-    alarms: f64,
-) -> Result<Weights, L::Error> {
+    weights: &Weights,
+) -> Result<Vec<Ranked>, L::Error> {
     let mut ranked = Vec::new();
     for (library, row) in rows {
-        let mut hits = rank(*library, &row.moment, now, &weights, &Unknown)?;
-        hits.truncate(2 * MAX_SHOWN);
-        ranked.push((row, hits));
+        let mut hits = rank(*library, &row.moment, now, weights, &Unknown)?;
+        hits.truncate(if is_silent(&row.moment) { 0 } else { 2 * MAX_SHOWN });
+        ranked.push(Ranked {
+            rivals: hits.iter().map(|hit| Rival::of(hit, &row.moment)).collect(),
+            is_right: hits.iter().map(|hit| row.gold.contains(&hit.note.name)).collect(),
+            row: row.clone(),
+        });
     }
+    Ok(ranked)
+}
+
+/// Says how good the floors of `weights` are on ranked moments.
+pub fn measure_ranked(ranked: &[Ranked], weights: &Weights) -> Figures {
+    let mut figures = Figures::default();
+    for Ranked { row, rivals, is_right } in ranked {
+        let is_asked = is_explicit(&row.moment.prompt);
+        let picked = pick(rivals, if is_asked { weights.asked_floor } else { weights.floor }, weights.margin);
+        let shown = picked.iter().zip(is_right).filter(|(skipped, _)| skipped.is_none());
+        figures.add(row, shown.clone().count(), shown.filter(|(_, is)| **is).count());
+    }
+    figures
+}
+
+/// Tries floors and margins on ranked moments and keeps the best that respects the limit of false alarms.
+///
+/// Weights are surer of the moments they were fitted to than of any other, so the moments should be ranked by weights
+/// that have not seen them.
+pub fn set_floors(ranked: &[Ranked], weights: Weights, alarms: f64) -> Weights {
     let mut best: Option<(f64, Weights)> = None;
     for floor in (10..=80).step_by(2).map(|n| n as f32 / 100.0) {
         for asked in [1.0, 0.75, 0.5] {
             for margin in [0.3, 0.5, 0.7, 0.9] {
                 let tried = Weights { floor, asked_floor: asked * floor, margin, ..weights.clone() };
-                let mut figures = Figures::default();
-                for (row, hits) in &ranked {
-                    figures.add(row, &shown(hits.clone(), &row.moment, &tried));
-                }
+                let figures = measure_ranked(ranked, &tried);
                 let excess =
                     (figures.false_alarms() - alarms).max(0.0) + (PRECISION - figures.precision()).max(0.0);
                 let value = figures.mean_hit() - 10.0 * excess;
@@ -255,13 +281,8 @@ fn set_floors<L: Library>(
             }
         }
     }
-    Ok(best.map_or(weights, |(_, weights)| weights))
+    best.map_or(weights, |(_, weights)| weights)
 }
 
 /// What is shown is right this often, at least.
-const PRECISION: f64 = 0.87;
-
-fn shown(hits: Vec<Hit>, moment: &Moment, weights: &Weights) -> Vec<String> {
-    let recalled = choose(hits, moment, weights);
-    recalled.hits.into_iter().map(|hit| hit.note.name).collect()
-}
+const PRECISION: f64 = 0.86;

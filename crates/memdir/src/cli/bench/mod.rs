@@ -8,11 +8,11 @@ mod scratch;
 mod suite;
 mod synthetic;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use memdir_core::recall::tune::{self, Figures};
+use memdir_core::recall::tune::{self, Figures, Ranked};
 use memdir_core::recall::{Unknown, Weights, recall};
 use serde_json::json;
 
@@ -38,6 +38,9 @@ enum What {
         /// Print each moment that went wrong
         #[arg(long)]
         wrong: bool,
+        /// Table of weights to measure instead of the one that ships
+        #[arg(long, value_name = "FILE")]
+        table: Option<PathBuf>,
     },
     /// Show how often the right turns of a long log are found, and how fast
     Retrieval(retrieval::Files),
@@ -57,7 +60,7 @@ enum What {
         #[arg(long, value_name = "FILE", requires = "docs")]
         queries: Vec<PathBuf>,
         /// Share of silent moments that may get a memory
-        #[arg(long, value_name = "SHARE", default_value_t = 0.035)]
+        #[arg(long, value_name = "SHARE", default_value_t = 0.045)]
         alarms: f64,
     },
 }
@@ -65,9 +68,9 @@ enum What {
 pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
     let now = Timestamp::to_zoned(context.now, TimeZone::UTC);
     match &args.what {
-        What::Recall { suite, wrong } => {
+        What::Recall { suite, wrong, table } => {
             let suite = Suite::read(suite)?;
-            let weights = Weights::fitted();
+            let weights = table.as_deref().map_or_else(|| Ok(Weights::fitted()), weights_of)?;
             let Ok(figures) = tune::measure(&suite.rows(), &now, &weights);
             if *wrong {
                 show_wrong(&suite, &now, &weights, ui);
@@ -81,31 +84,42 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
         What::Tune { suite: Some(suite), alarms, .. } => {
             let suite = Suite::read(suite)?;
             let rows = suite.rows();
-            let Ok(weights) = tune::fit(&rows, &now, &Weights::fitted(), *alarms);
+            let Ok(weights) = tune::fit(&rows, &now, &Weights::fitted(), ROUNDS);
+            let unseen = ranked_unseen(&suite, &now, &weights);
+            let weights = tune::set_floors(&unseen, weights, *alarms);
             let Ok(figures) = tune::measure(&rows, &now, &weights);
             ui.block(&weights.to_table());
-            ui.say(&summary(&figures));
-            for (name, figures) in left_out(&suite, &now, *alarms) {
-                ui.say(&format!("fitted without {name}: {}", summary(&figures)));
-            }
+            ui.say(&format!("fitted to all: {}", summary(&figures)));
+            let figures = tune::measure_ranked(&unseen, &weights);
+            ui.say(&format!("each vault by the others: {}", summary(&figures)));
         }
     }
     Ok(Outcome::Done)
 }
 
-/// Fits to all vaults but one and measures on that one, for each: what to expect of a vault nobody has seen.
-fn left_out(suite: &Suite, now: &jiff::Zoned, alarms: f64) -> Vec<(String, Figures)> {
-    let mut found = Vec::new();
-    for (left, name) in suite.names.iter().enumerate().filter(|_| suite.names.len() > 1) {
+fn weights_of(file: &Path) -> Result<Weights, Failure> {
+    let text =
+        std::fs::read_to_string(file).map_err(|err| Failure::error(format!("{}: {err}", file.display())))?;
+    Weights::parse(&text)
+        .ok_or_else(|| Failure::error(format!("{}: this is no table of weights", file.display())))
+}
+
+/// How often links are followed anew while the weights are fitted.
+const ROUNDS: usize = 2;
+
+/// Ranks the moments of each vault by weights fitted to the other vaults: what to expect of one nobody has seen.
+fn ranked_unseen(suite: &Suite, now: &jiff::Zoned, start: &Weights) -> Vec<Ranked> {
+    let mut ranked = Vec::new();
+    for left in 0..suite.shelves.len() {
         let rows = |is_left: bool| -> Vec<_> {
             let moments = suite.moments.iter().filter(|(shelf, _, _)| (*shelf == left) == is_left);
             moments.map(|(shelf, _, row)| (&suite.shelves[*shelf], row.clone())).collect()
         };
-        let Ok(weights) = tune::fit(&rows(false), now, &Weights::fitted(), alarms);
-        let Ok(figures) = tune::measure(&rows(true), now, &weights);
-        found.push((name.clone(), figures));
+        let Ok(weights) = tune::fit(&rows(false), now, start, 1);
+        let Ok(here) = tune::ranked(&rows(true), now, &weights);
+        ranked.extend(here);
     }
-    found
+    ranked
 }
 
 fn show_wrong(suite: &Suite, now: &jiff::Zoned, weights: &Weights, ui: &mut Ui) {

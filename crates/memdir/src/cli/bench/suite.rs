@@ -14,8 +14,6 @@ use crate::failure::Failure;
 /// The moments of a suite with the shelves they belong to.
 pub(super) struct Suite {
     pub(super) shelves: Vec<Shelf>,
-    /// What each shelf is called.
-    pub(super) names: Vec<String>,
     /// Each with the place of its shelf.
     pub(super) moments: Vec<(usize, String, Labelled)>,
 }
@@ -46,7 +44,7 @@ impl Suite {
             std::fs::read_dir(dir).map_err(|err| Failure::error(format!("{}: {err}", dir.display())))?;
         let mut names: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
         names.sort();
-        let mut suite = Self { shelves: Vec::new(), names: Vec::new(), moments: Vec::new() };
+        let mut suite = Self { shelves: Vec::new(), moments: Vec::new() };
         for path in names {
             let Some(name) = path.to_str().and_then(|path| path.strip_suffix(".memories.jsonl")) else {
                 continue;
@@ -63,7 +61,6 @@ impl Suite {
                 suite.moments.push((suite.shelves.len(), id, Labelled { kind, moment, gold }));
             }
             suite.shelves.push(Shelf::new(notes));
-            suite.names.push(name.rsplit('/').next().unwrap_or(name).to_owned());
         }
         if suite.shelves.is_empty() {
             return Err(Failure::error(format!("{}: there is no NAME.memories.jsonl", dir.display())));
