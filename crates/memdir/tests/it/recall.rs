@@ -383,3 +383,19 @@ fn another_projects_memories_are_found_only_when_asked_for() {
     );
     assert!(ask(&["search", "--json", "--all", "lighthouse"]).contains(&"project-there".to_owned()));
 }
+
+/// AS-04, R2-08: the judging half of the labelled suite, which no weight was fitted to.
+#[test]
+fn the_suite_keeps_its_figures() {
+    let suite = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recall/judge");
+    let figures = sandbox()
+        .memdir(&["bench", "recall", "--json", "--suite", suite])
+        .at("2026-04-10T09:00:00Z")
+        .ok()
+        .json();
+    let figure = |name: &str| figures[name].as_f64().unwrap();
+    assert!(figure("mean_hit") >= 0.72, "{figures}");
+    assert!(figure("precision") >= 0.85, "{figures}");
+    assert!(figure("false_alarms") <= 0.05, "{figures}");
+    assert!(figures["silent"].as_u64().unwrap() >= 150, "{figures}");
+}
