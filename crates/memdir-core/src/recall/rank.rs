@@ -19,7 +19,7 @@ const SURE_SOURCE: f32 = 0.25;
 /// Two notes this near are told apart by how well they are held.
 const STRENGTH: f32 = 0.6;
 /// What one that came about by itself loses, and what one that no longer holds loses.
-const SUPPLEMENTARY: f32 = 0.4;
+const SUPPLEMENTARY: f32 = 0.8;
 const NOT_ACTIVE: f32 = 1.5;
 
 /// What is known of a note beside its text.
