@@ -52,19 +52,24 @@ fn german(word: &str) -> Vec<&'static str> {
     if !found.is_empty() || word.len() < 2 * MIN_PART {
         return found;
     }
-    // The longest first part that is a word.
+    // The longest first part that is a word, best before a rest that is one too: what is left may be spelled as in English.
     let cuts =
         word.char_indices().map(|(at, _)| at).filter(|at| *at >= MIN_PART && word.len() - at >= MIN_PART);
+    let mut alone = Vec::new();
     for at in cuts.rev() {
         let (first, rest) = word.split_at(at);
         let joints = ["", "s", "es", "n", "en"];
         let first = joints.iter().find_map(|joint| meanings(GERMAN, first.strip_suffix(joint)?));
-        if let Some(first) = first {
-            // What is left may be spelled as in English.
-            return first.chain(inflected(GERMAN, rest, &GERMAN_ENDINGS, &["en", "e", "n"])).collect();
+        let Some(first) = first else { continue };
+        let rest = inflected(GERMAN, rest, &GERMAN_ENDINGS, &["en", "e", "n"]);
+        if !rest.is_empty() {
+            return first.chain(rest).collect();
+        }
+        if alone.is_empty() {
+            alone = first.collect();
         }
     }
-    Vec::new()
+    alone
 }
 
 /// Looks a word up as it is, without its ending, and with the ending of its base form.
