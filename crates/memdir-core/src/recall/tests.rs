@@ -162,16 +162,15 @@ fn twins(mark: &str) -> Shelf {
 
 #[test]
 fn tt_02_supplementary_comes_after_confirmed() {
-    let ranked = |mark: &str| -> Vec<(String, f32)> {
+    // How the second twin stands beside the first, whose name is another and whose vector is not quite the same.
+    let beside = |mark: &str| -> f32 {
         let moment = at("where do the backups lie and for how long?");
         let Ok(hits) = rank(&twins(mark), &moment, &now(), &Weights::fitted(), &Unknown);
-        hits.into_iter().take(2).map(|hit| (hit.note.name, hit.score)).collect()
+        let score = |name: &str| hits.iter().find(|hit| hit.note.name == name).unwrap().score;
+        score("backup-two") / score("backup-one")
     };
-    let equal = ranked("");
-    assert!((equal[0].1 - equal[1].1).abs() < 0.02, "{equal:?}");
-    let marked = ranked("  tier: supplementary\n");
-    assert_eq!(marked[0].0, "backup-one");
-    assert!(marked[0].1 > marked[1].1 + 0.02, "{marked:?}");
+    let (confirmed, supplementary) = (beside(""), beside("  tier: supplementary\n"));
+    assert!(supplementary < 0.7 * confirmed, "{supplementary} {confirmed}");
 }
 
 #[test]
