@@ -29,6 +29,6 @@ pub use features::Features;
 pub use figures::{Figures, Interval, Measures, intervals};
 pub use log::{Log, Member};
 pub use question::Question;
-pub use tune::{Labelled, fit, value};
+pub use tune::{Labelled, fit, value, values};
 pub use turn::{Indexed, Stored, Turn};
 pub use weights::Weights;

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use memdir_core::embed;
 use memdir_core::terms::Term;
@@ -17,7 +17,7 @@ use memdir_store::index::{DocId, Entry, Index, IndexError, Options, Posting, Sta
 use serde_json::{Map, Value, json};
 
 use super::haystacks::{Doc, Haystacks, QueryRow};
-use super::scratch::{Scratch, quantiles, rate};
+use super::scratch::{Clock, Scratch, Spent, quantiles, rate};
 use crate::failure::Failure;
 use crate::ui::Ui;
 
@@ -71,13 +71,15 @@ pub(super) fn run(files: &Files, ui: &mut Ui) -> Result<(), Failure> {
     drop(progress);
     let mut report = Map::from_iter([
         ("queries".to_owned(), haystacks.queries.len().into()),
-        ("ingest_docs_per_s".to_owned(), rate(haystacks.docs.len(), archive.ingest_time).into()),
+        ("ingest_docs_per_s".to_owned(), rate(haystacks.docs.len(), archive.ingest.time).into()),
         ("query_ms".to_owned(), quantiles(&mut times)),
     ]);
     report.extend(levels(&answers, &files.k));
     report.insert("by_type".to_owned(), by_type(&answers, &files.k));
     report.insert("interval".to_owned(), all_intervals(&answers, &files.k));
     report.insert("docs".to_owned(), haystacks.docs.len().into());
+    let per_work = archive.ingest.work.map(|work| rate(haystacks.docs.len(), work));
+    report.insert("ingest_docs_per_cpu_s".to_owned(), per_work.into());
     report.insert("open_ms".to_owned(), quantiles(&mut opening));
     ui.json(&report);
     Ok(())
@@ -116,18 +118,18 @@ pub(super) fn tune(docs: &[PathBuf], queries: &[PathBuf], ui: &mut Ui) -> Result
     let fitted = turns::fit(&sets, &start, |done, total| progress.at(done, total));
     drop(progress);
     ui.block(&fitted.to_table());
-    ui.say(&format!(
-        "mean of recall at 5 and 10: {:.4}, before {:.4}",
-        turns::value(&sets, &fitted),
-        turns::value(&sets, &start)
-    ));
+    for ((path, before), after) in
+        docs.iter().zip(turns::values(&sets, &start)).zip(turns::values(&sets, &fitted))
+    {
+        ui.say(&format!("{}: mean of recall at 5 and 10 {after:.4}, before {before:.4}", path.display()));
+    }
     Ok(())
 }
 
 /// An index of turns in a directory of its own, with the haystacks that were opened.
 struct Archive {
     index: Index,
-    ingest_time: Duration,
+    ingest: Spent,
     opened: HashMap<String, Haystack>,
     _scratch: Scratch,
 }
@@ -144,7 +146,7 @@ impl Archive {
     fn ingest(docs: &[Doc], ui: &Ui) -> Result<Self, Failure> {
         let scratch = Scratch::new()?;
         let mut progress = ui.progress();
-        let start = Instant::now();
+        let start = Clock::start();
         let mut writer = Writer::open(scratch.path(), Options::new(embed::centroids())).map_err(broken)?;
         let entries = docs.iter().enumerate().map(|(at, doc)| {
             progress.at(at, docs.len());
@@ -152,10 +154,10 @@ impl Archive {
         });
         writer.rebuild(entries).map_err(broken)?;
         drop(writer);
-        let ingest_time = start.elapsed();
+        let ingest = start.spent();
         drop(progress);
         let index = Index::open(scratch.path(), embed::centroids()).map_err(broken)?;
-        Ok(Self { index, ingest_time, opened: HashMap::new(), _scratch: scratch })
+        Ok(Self { index, ingest, opened: HashMap::new(), _scratch: scratch })
     }
 
     /// Opens a haystack; false if it is open already.

@@ -1,9 +1,10 @@
 //! A directory for one measurement, and what all measurements share.
 
 use std::fs;
+use std::ops::{Add, Sub};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -60,4 +61,60 @@ pub(super) fn quantiles(times: &mut [Duration]) -> Value {
 /// Returns how many there were each second.
 pub(super) fn rate(n: usize, time: Duration) -> f64 {
     (n as f64 / time.as_secs_f64().max(1e-9)).round()
+}
+
+/// A clock that was started.
+pub(super) struct Clock {
+    start: Instant,
+    work: Option<Duration>,
+}
+
+/// What passed on a clock.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Spent {
+    /// By the clock on the wall.
+    pub(super) time: Duration,
+    /// At work, where the system tells: a busy machine does not change it.
+    pub(super) work: Option<Duration>,
+}
+
+impl Clock {
+    pub(super) fn start() -> Self {
+        Self { start: Instant::now(), work: on_processor() }
+    }
+
+    pub(super) fn spent(&self) -> Spent {
+        let work = on_processor().zip(self.work).map(|(now, then)| now.saturating_sub(then));
+        Spent { time: self.start.elapsed(), work }
+    }
+}
+
+impl Default for Spent {
+    fn default() -> Self {
+        Self { time: Duration::ZERO, work: Some(Duration::ZERO) }
+    }
+}
+
+impl Add for Spent {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        let work = self.work.zip(other.work).map(|(a, b)| a + b);
+        Self { time: self.time + other.time, work }
+    }
+}
+
+impl Sub for Spent {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        let work = self.work.zip(other.work).map(|(a, b)| a.saturating_sub(b));
+        Self { time: self.time.saturating_sub(other.time), work }
+    }
+}
+
+/// Returns how long this thread has been at work, not counting what others took.
+fn on_processor() -> Option<Duration> {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    Some(Duration::from_nanos(text.split_whitespace().next()?.parse().ok()?))
 }
