@@ -268,7 +268,8 @@ pub fn measure_ranked(ranked: &[Ranked], weights: &Weights) -> Figures {
 pub fn set_floors(ranked: &[Ranked], weights: Weights, alarms: f64) -> Weights {
     let mut best: Option<(f64, Weights)> = None;
     for floor in (10..=80).step_by(2).map(|n| n as f32 / 100.0) {
-        for asked in [1.0, 0.75, 0.5] {
+        // Who asks for it gets a lower floor in any case; how much lower is tried.
+        for asked in [0.5, 0.66] {
             for margin in [0.3, 0.5, 0.7, 0.9] {
                 let tried = Weights { floor, asked_floor: asked * floor, margin, ..weights.clone() };
                 let figures = measure_ranked(ranked, &tried);

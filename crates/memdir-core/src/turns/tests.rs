@@ -178,7 +178,7 @@ fn measures_are_those_of_the_textbook() {
 #[test]
 fn an_interval_holds_the_mean_and_narrows_with_the_number_of_questions() {
     let measures = |n: usize| -> Vec<Measures> {
-        let ranking = |at: usize| if at % 3 == 0 { ["x"] } else { ["a"] };
+        let ranking = |at: usize| if at.is_multiple_of(3) { ["x"] } else { ["a"] };
         (0..n).filter_map(|at| Measures::of(&ranking(at), &["a"], &[1])).collect()
     };
     let width = |n: usize| {
