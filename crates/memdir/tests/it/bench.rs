@@ -157,7 +157,7 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
 }
 
 #[test]
-fn tuning_prints_a_table_that_is_as_good_at_least_and_the_same_each_time() {
+fn tuning_prints_a_whole_table_and_the_same_each_time() {
     let sandbox = sandbox();
     let docs = write(&sandbox, "docs.jsonl", docs());
     let queries = write(&sandbox, "queries.jsonl", queries());
