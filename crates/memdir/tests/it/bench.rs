@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Cursor;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use memdir_testkit::Sandbox;
 use serde_json::{Value, json};
@@ -63,7 +63,7 @@ fn packed(text: &str) -> Vec<u8> {
     packed
 }
 
-fn retrieval(sandbox: &Sandbox, docs: &PathBuf, queries: &PathBuf, k: &str) -> Value {
+fn retrieval(sandbox: &Sandbox, docs: &Path, queries: &Path, k: &str) -> Value {
     let docs = docs.to_str().unwrap();
     let queries = queries.to_str().unwrap();
     let output = sandbox.memdir(&["bench", "retrieval", "--docs", docs, "--queries", queries, "--k", k]).ok();
