@@ -59,10 +59,20 @@ struct Match {
     worth: Vec<(Term, f32)>,
     /// How rare each term is.
     rarity: HashMap<Term, f32>,
-    /// The sum for each note.
-    sums: HashMap<DocId, f32>,
-    /// The rarest common term and how many there are, for each note.
-    rarest: HashMap<DocId, (f32, u32)>,
+    /// What each note has of it, by its place in the index; empty where nothing was asked.
+    notes: Vec<Shared>,
+    /// The largest sum.
+    best_sum: f32,
+}
+
+/// What a note has of a text.
+#[derive(Debug, Clone, Copy, Default)]
+struct Shared {
+    sum: f32,
+    /// The worth of the rarest common term.
+    rarest: f32,
+    /// How many common terms there are.
+    n_terms: u32,
 }
 
 /// Says how rare a term is that so many of the notes have.
@@ -74,8 +84,9 @@ impl Match {
     fn of<L: Library>(library: &L, asked: &Asked) -> Result<Self, L::Error> {
         let n_notes = library.n_notes().max(1) as f32;
         let mean_length = (library.total_length() as f32 / n_notes).max(1.0);
-        let mut found =
-            Self { worth: Vec::new(), rarity: HashMap::new(), sums: HashMap::new(), rarest: HashMap::new() };
+        let n_places = if asked.terms.is_empty() { 0 } else { library.id_limit() };
+        let notes = vec![Shared::default(); n_places];
+        let mut found = Self { worth: Vec::new(), rarity: HashMap::new(), notes, best_sum: 0.0 };
         for (term, counts) in &asked.terms {
             let postings = library.postings(*term)?;
             let n_with = postings.len() as f32;
@@ -89,13 +100,19 @@ impl Match {
                 let frequency = f32::from(posting.weight) / 4.0;
                 let length = 1.0 - B + B * posting.length as f32 / mean_length;
                 let gain = rarity * counts * frequency * (K1 + 1.0) / (frequency + K1 * length);
-                *found.sums.entry(posting.doc).or_default() += gain;
-                let (rarest, n) = found.rarest.entry(posting.doc).or_default();
-                *rarest = rarest.max(rarity * counts);
-                *n += 1;
+                let note = &mut found.notes[posting.doc as usize];
+                note.sum += gain;
+                note.rarest = note.rarest.max(rarity * counts);
+                note.n_terms += 1;
             }
         }
+        found.best_sum = found.notes.iter().map(|note| note.sum).fold(0.0, f32::max);
         Ok(found)
+    }
+
+    /// Returns what a note has.
+    fn shared(&self, doc: DocId) -> Shared {
+        self.notes.get(doc as usize).copied().unwrap_or_default()
     }
 
     /// Returns the most that a note could reach.
@@ -105,14 +122,18 @@ impl Match {
 
     /// Returns what a note has beside the best of all.
     fn beside(&self, doc: DocId) -> f32 {
-        let best = self.sums.values().copied().fold(0.0, f32::max);
-        self.sums.get(&doc).map_or(0.0, |sum| sum / best)
+        if self.best_sum > 0.0 { self.shared(doc).sum / self.best_sum } else { 0.0 }
     }
 
     fn best(&self, limit: usize) -> Vec<DocId> {
-        let mut docs: Vec<(DocId, f32)> = self.sums.iter().map(|(doc, sum)| (*doc, *sum)).collect();
-        docs.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        docs.truncate(limit);
+        let sums = self.notes.iter().map(|note| note.sum).zip(0..).filter(|(sum, _)| *sum > 0.0);
+        let mut docs: Vec<(DocId, f32)> = sums.map(|(sum, doc)| (doc, sum)).collect();
+        let by_sum = |a: &(DocId, f32), b: &(DocId, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+        if docs.len() > limit {
+            docs.select_nth_unstable_by(limit, by_sum);
+            docs.truncate(limit);
+        }
+        docs.sort_by(by_sum);
         docs.into_iter().map(|(doc, _)| doc).collect()
     }
 }
@@ -216,12 +237,12 @@ impl<'a, L: Library> Look<'a, L> {
         by_meaning(&mut parts, self.read, cosine(&self.rows[0]), &self.seen, &note);
         by_signals(&mut parts, self.read, &note, self.today);
         by_named_day(&mut parts, &note, self.today, self.until);
-        let sum = |found: &Match| found.sums.get(&doc).copied().unwrap_or_default();
+        let sum = |found: &Match| found.shared(doc).sum;
         parts.set(Part::Branch, sum(&self.branch) / self.branch.most());
         parts.set(Part::BranchHead, share_of_head(&self.branch, &note));
         parts.set(Part::Error, 1.0 - (-sum(&self.errors) / ENOUGH).exp());
         parts.set(Part::ErrorBeside, self.errors.beside(doc));
-        parts.set(Part::ErrorRarest, self.errors.rarest.get(&doc).map_or(0.0, |(rarest, _)| rarest / 6.0));
+        parts.set(Part::ErrorRarest, self.errors.shared(doc).rarest / 6.0);
         parts.set(Part::ErrorMeaning, cosine(&self.rows[1]));
         Ok(Candidate { doc, note, parts, via: Vec::new() })
     }
@@ -301,17 +322,12 @@ struct Seen {
 impl Seen {
     fn new(words: &Match, near: &[(DocId, i32)]) -> Self {
         let cosine = |at: usize| near.get(at).map_or(0.0, |(_, dot)| *dot as f32 / DOT_SCALE);
-        Self {
-            best_words: words.sums.values().copied().fold(0.0, f32::max),
-            best_meaning: cosine(0),
-            next_meaning: cosine(1),
-        }
+        Self { best_words: words.best_sum, best_meaning: cosine(0), next_meaning: cosine(1) }
     }
 }
 
 fn by_words(parts: &mut Parts, doc: DocId, words: &Match, seen: &Seen, note: &Note) {
-    let sum = words.sums.get(&doc).copied().unwrap_or_default();
-    let (rarest, n_words) = words.rarest.get(&doc).copied().unwrap_or_default();
+    let Shared { sum, rarest, n_terms: n_words } = words.shared(doc);
     parts.set(Part::Words, sum / words.most());
     parts.set(Part::WordsAtAll, 1.0 - (-sum / ENOUGH).exp());
     parts.set(Part::WordsBeside, if seen.best_words > 0.0 { sum / seen.best_words } else { 0.0 });

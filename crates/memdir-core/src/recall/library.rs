@@ -29,6 +29,8 @@ pub trait Library {
 
     /// Returns how many notes there are.
     fn n_notes(&self) -> usize;
+    /// Returns a number above the id of every note.
+    fn id_limit(&self) -> usize;
     /// Returns the sum of their lengths.
     fn total_length(&self) -> u64;
     /// Returns the notes that have a term.
@@ -81,6 +83,10 @@ impl Library for Shelf {
     type Error = std::convert::Infallible;
 
     fn n_notes(&self) -> usize {
+        self.notes.len()
+    }
+
+    fn id_limit(&self) -> usize {
         self.notes.len()
     }
 

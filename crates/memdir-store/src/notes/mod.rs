@@ -206,6 +206,13 @@ impl Library for Notes {
         }
     }
 
+    fn id_limit(&self) -> usize {
+        match self {
+            Self::Indexed(index) => index.id_limit() as usize,
+            Self::Held(shelf) => shelf.id_limit(),
+        }
+    }
+
     fn total_length(&self) -> u64 {
         match self {
             Self::Indexed(index) => index.total_length(),
