@@ -147,7 +147,7 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
     let good = write(&sandbox, "docs.jsonl", docs());
     let torn = write(&sandbox, "torn.jsonl", format!("{}{{\"h\":\n", queries()));
     let not_packed = write(&sandbox, "plain.jsonl.xz", queries());
-    let failed = |queries: &PathBuf| {
+    let failed = |queries: &Path| {
         let (docs, queries) = (good.to_str().unwrap(), queries.to_str().unwrap());
         sandbox.memdir(&["bench", "retrieval", "--docs", docs, "--queries", queries]).code(2).stderr
     };
