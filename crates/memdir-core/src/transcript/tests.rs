@@ -1,3 +1,5 @@
+//! Lines as the three agents write them, and what becomes of each.
+
 use expect_test::expect;
 use serde_json::json;
 

@@ -1,3 +1,5 @@
+//! Session files found, searched and kept, in directories of their own.
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
