@@ -12,6 +12,7 @@ pub mod exchange;
 pub mod frame;
 pub mod glob;
 pub mod hash;
+mod korean;
 pub mod learned;
 pub mod likeness;
 pub mod memory;

@@ -12,6 +12,7 @@ pub mod ledger;
 pub mod lock;
 pub mod notes;
 pub mod place;
+pub mod remind;
 pub mod secrets;
 pub mod surroundings;
 pub mod transcript;

@@ -12,6 +12,7 @@ use memdir_core::recall::{Note, Standing};
 use memdir_core::strength::strength;
 
 use crate::ledger::{EventKind, Ledger};
+use crate::vault::Vault;
 
 /// What the first use adds to a memory's stability, and what each time of being shown in vain leaves of it.
 const BY_USE: f64 = 0.6;
@@ -50,7 +51,7 @@ impl Used {
 
 impl Usage {
     /// Replays a ledger up to `now`; `session` is the one that asks.
-    pub fn read(ledger: &Ledger, session: Option<&str>, now: Timestamp) -> io::Result<Self> {
+    fn read(ledger: &Ledger, session: Option<&str>, now: Timestamp) -> io::Result<Self> {
         let mut usage = Self { now, ..Self::default() };
         ledger.for_each(|event| {
             let is_own = session.is_some() && event.sid.as_deref() == session;
@@ -74,8 +75,14 @@ impl Usage {
         Ok(usage)
     }
 
+    /// Replays the ledger of a vault. What cannot be read teaches nothing; it stops nobody.
+    pub fn of(vault: &Vault, session: Option<&str>, now: Timestamp) -> Self {
+        let read = |ledger: Ledger| Self::read(&ledger, session, now).ok();
+        vault.ledger().and_then(read).unwrap_or_else(|| Self { now, ..Self::default() })
+    }
+
     /// Returns what is known of a memory's use.
-    pub fn of(&self, name: &str) -> Used {
+    pub fn get(&self, name: &str) -> Used {
         self.memories.get(name).copied().unwrap_or_default()
     }
 
@@ -92,7 +99,7 @@ impl Usage {
 
 impl Standing for Usage {
     fn strength(&self, note: &Note) -> f32 {
-        let used = self.of(&note.name);
+        let used = self.get(&note.name);
         let since = used.last_used.max(note.modified).unwrap_or(self.now);
         strength(note.memory_type, self.now.duration_since(since), used.stability()) as f32
     }

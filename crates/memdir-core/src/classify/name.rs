@@ -1,6 +1,7 @@
 //! Names for new memories: a few telling words of what they say.
 
 use super::romanize::romanize;
+use crate::korean::PARTICLES;
 use crate::memory::{MemoryName, MemoryType};
 use crate::statement::is_outside_system;
 
@@ -29,40 +30,6 @@ const STOP_WORDS: &[&str] = &[
     "durch", "ohne", "im", "ins", "als", "wie", "wenn", "weil", "dass", "damit", "statt", "auch", "nur",
     "noch", "immer", "nie", "bitte", "soll", "muss", "kann", "alle", "jede", "jeder", "bis", "seit", "wegen",
     "um", "sich", "man", "mehr", "hier", "so", "bin", "habe", "an", "da", "am", "gibt",
-];
-
-/// Korean endings that are taken off before a word is written in Latin letters, longest first.
-const PARTICLES: &[&str] = &[
-    "에서는",
-    "으로는",
-    "에게서",
-    "이라는",
-    "입니다",
-    "에서",
-    "에게",
-    "으로",
-    "까지",
-    "부터",
-    "보다",
-    "처럼",
-    "마다",
-    "이나",
-    "하고",
-    "라는",
-    "이다",
-    "은",
-    "는",
-    "이",
-    "가",
-    "을",
-    "를",
-    "에",
-    "의",
-    "로",
-    "와",
-    "과",
-    "도",
-    "만",
 ];
 
 /// Makes a name out of what a memory says, one that none of `taken` has.

@@ -7,24 +7,27 @@ use super::lexicon::{Lang, Sense, Unit};
 use super::meaning::{Meaning, Which};
 use super::pattern::Phrase;
 
+/// The months as they are written in full, in lower case.
+pub(crate) const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+
 pub(super) const GRAMMAR: Grammar = Grammar {
     lang: Lang::English,
     weekdays: &["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"],
     short_weekdays: &["mon", "tue tues", "wed", "thu thur thurs", "fri", "sat", "sun"],
-    months: &[
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ],
+    months: &MONTHS,
     short_months: &["jan", "feb", "mar", "apr", "", "jun", "jul", "aug", "sep sept", "oct", "nov", "dec"],
     words: &[
         ("a an one", Sense::Number(1)),

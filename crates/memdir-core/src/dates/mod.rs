@@ -16,7 +16,7 @@
 mod clock;
 mod context;
 mod cues;
-mod english;
+pub(crate) mod english;
 mod german;
 mod grammar;
 mod korean;

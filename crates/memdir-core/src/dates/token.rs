@@ -7,6 +7,8 @@
 
 use std::ops::Range;
 
+use crate::korean::is_syllable;
+
 use super::lexicon::{Lexicon, UNKNOWN, WordId, fold};
 
 /// What a token is made of.
@@ -96,13 +98,13 @@ impl Cutter<'_, '_> {
                     continue;
                 }
                 _ if c.is_ascii_digit() => self.run(at, range.end, |c| c.is_ascii_digit()),
-                _ if is_hangul(c) => self.run(at, range.end, is_hangul),
-                _ if c.is_alphabetic() => self.run(at, range.end, |c| c.is_alphabetic() && !is_hangul(c)),
+                _ if is_syllable(c) => self.run(at, range.end, is_syllable),
+                _ if c.is_alphabetic() => self.run(at, range.end, |c| c.is_alphabetic() && !is_syllable(c)),
                 _ => at + c.len_utf8(),
             };
             match c {
                 _ if c.is_ascii_digit() => self.push(at..end, Kind::Number, UNKNOWN),
-                _ if is_hangul(c) => self.cut_hangul(at..end),
+                _ if is_syllable(c) => self.cut_hangul(at..end),
                 _ if c.is_alphabetic() => {
                     self.push(at..end, Kind::Word, self.lexicon.word(&self.text[at..end]))
                 }
@@ -133,8 +135,4 @@ impl Cutter<'_, '_> {
         self.tokens.push(Token { text: &self.text[at.clone()], start: at.start, kind, word, glued, breaks });
         (self.glued, self.breaks) = (true, 0);
     }
-}
-
-fn is_hangul(c: char) -> bool {
-    matches!(c, '\u{ac00}'..='\u{d7a3}')
 }

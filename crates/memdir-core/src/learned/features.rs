@@ -3,6 +3,8 @@
 //! Names, numbers, paths and links are reduced to their kind, so that a weight says something about language and not
 //! about one project. Korean words are taken apart into pairs of syllables, because an ending carries the grammar.
 
+use crate::korean::is_syllable;
+
 /// Letters of a long word that stand for its stem.
 const STEM: usize = 5;
 /// Words after which a text says nothing new about its manner.
@@ -53,7 +55,7 @@ pub fn features(text: &str, signs: &[&str]) -> Vec<Feature> {
 fn parts(word: &str, send: &mut impl FnMut(&str, &str)) {
     let letters: Vec<char> = word.chars().collect();
     let text = |letters: &[char]| letters.iter().collect::<String>();
-    if letters.iter().any(|letter| is_hangul(*letter)) {
+    if letters.iter().any(|letter| is_syllable(*letter)) {
         letters.windows(2).for_each(|pair| send("k", &text(pair)));
         for n in 1..=3.min(letters.len()) {
             send("ke", &text(&letters[letters.len() - n..]));
@@ -61,10 +63,6 @@ fn parts(word: &str, send: &mut impl FnMut(&str, &str)) {
     } else if letters.len() > STEM && letters[0].is_alphabetic() {
         send("s", &text(&letters[..STEM]));
     }
-}
-
-fn is_hangul(letter: char) -> bool {
-    ('\u{ac00}'..='\u{d7a3}').contains(&letter)
 }
 
 /// A word in lower case, or the kind of what is no word.

@@ -26,6 +26,8 @@ const MAX_BY_BRANCH: usize = 8;
 const MAX_LOOKED_UP: usize = 32;
 /// As many of them are compared word by word.
 const MAX_COMPARED: usize = 24;
+/// As many times more come along where they are equal.
+const MAX_TIES: usize = 4;
 /// How many days ahead a day is near.
 const DAYS_AHEAD: i64 = 7;
 /// How many days ahead a day is looked for that the prompt names.
@@ -129,11 +131,14 @@ impl Match {
         let sums = self.notes.iter().map(|note| note.sum).zip(0..).filter(|(sum, _)| *sum > 0.0);
         let mut docs: Vec<(DocId, f32)> = sums.map(|(sum, doc)| (doc, sum)).collect();
         let by_sum = |a: &(DocId, f32), b: &(DocId, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+        // Ids say nothing: of equal ones all come along, as far as that is reasonable.
         if docs.len() > limit {
-            docs.select_nth_unstable_by(limit, by_sum);
-            docs.truncate(limit);
+            let (_, cut, _) = docs.select_nth_unstable_by(limit - 1, by_sum);
+            let least = cut.1;
+            docs.retain(|(_, sum)| *sum >= least);
+            docs.sort_by(by_sum);
+            docs.truncate(MAX_TIES * limit);
         }
-        docs.sort_by(by_sum);
         docs.into_iter().map(|(doc, _)| doc).collect()
     }
 }

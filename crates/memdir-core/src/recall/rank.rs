@@ -101,12 +101,15 @@ pub fn rank<L: Library>(
     let read = Read::of(moment);
     let look = Look::new(library, &read, now)?;
     let mut found = look.candidates()?;
+    // By name, so that an index that was built anew adds up the same numbers in the same order.
+    found.sort_by(|a, b| a.note.name.cmp(&b.note.name));
     let mut sources: Vec<_> = found.iter().map(|one| (one.doc, weights.sum(&one.parts))).collect();
     to_probabilities(sources.iter_mut().map(|(_, sum)| sum).collect());
-    sources.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    sources.sort_by(|a, b| b.1.total_cmp(&a.1));
     sources.retain(|(_, probability)| *probability >= SURE_SOURCE);
     sources.truncate(MAX_SOURCES);
     look.spread(&sources, &mut found)?;
+    found.sort_by(|a, b| a.note.name.cmp(&b.note.name));
     let mut hits: Vec<Hit> = found.into_iter().map(|candidate| hit(candidate, weights, standing)).collect();
     let is_rival = |hit: &&mut Hit| !is_usage(&hit.note, &moment.tools);
     to_probabilities(hits.iter_mut().filter(is_rival).map(|hit| &mut hit.score).collect());

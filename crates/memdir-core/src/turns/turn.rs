@@ -2,26 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::dates::english::MONTHS;
 use crate::embed::{self, DIMENSIONS, Row};
 use crate::terms::{Term, terms};
 
 /// As many sentences are compared one by one; what follows is found by the whole turn.
 const MAX_SENTENCES: usize = 40;
-
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 
 /// What somebody said.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -7,6 +7,8 @@
 
 use std::sync::LazyLock;
 
+use crate::korean::is_syllable;
+
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 macro_rules! features {
@@ -122,7 +124,7 @@ fn normal(text: &str) -> String {
             c if c.is_alphanumeric() => {
                 // A particle is written to a foreign word: "PR이".
                 let is_other_script = normal.chars().next_back().is_some_and(|last| {
-                    last != ' ' && last.is_ascii() != c.is_ascii() && (is_hangul(last) || is_hangul(c))
+                    last != ' ' && last.is_ascii() != c.is_ascii() && (is_syllable(last) || is_syllable(c))
                 });
                 if is_other_script {
                     normal.push(' ');
@@ -175,17 +177,13 @@ static MATCHER: LazyLock<AhoCorasick> = LazyLock::new(|| {
 
 fn pattern(word: &str) -> String {
     let text = word.replace('_', " ");
-    let is_korean = word.contains(is_hangul);
+    let is_korean = word.contains(is_syllable);
     match text.strip_suffix('*') {
         _ if is_korean => text,
         Some(open) => format!(" {open}"),
         None if text.ends_with(' ') => format!(" {text}"),
         None => format!(" {text} "),
     }
-}
-
-fn is_hangul(c: char) -> bool {
-    ('\u{ac00}'..='\u{d7a3}').contains(&c)
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use crate::korean::PARTICLES;
+
 /// Takes the endings of inflection away, in English and German alike: the stems need not be words.
 pub(super) fn stem(word: &str) -> &str {
     let n_chars = word.chars().count();
@@ -122,7 +124,7 @@ pub(super) fn in_english(word: &str) -> Option<&'static str> {
 
 /// Takes the ending of a Korean word away, so that politeness and particles do not count.
 pub(super) fn without_ending(word: &str) -> &str {
-    const ENDINGS: [&str; 40] = [
+    const POLITE: [&str; 14] = [
         "해주세요",
         "주세요",
         "하세요",
@@ -137,33 +139,9 @@ pub(super) fn without_ending(word: &str) -> &str {
         "해요",
         "하기",
         "해야",
-        "하고",
-        "에서",
-        "에는",
-        "으로",
-        "까지",
-        "부터",
-        "에게",
-        "처럼",
-        "보다",
-        "은",
-        "는",
-        "이",
-        "가",
-        "을",
-        "를",
-        "에",
-        "의",
-        "로",
-        "와",
-        "과",
-        "도",
-        "만",
-        "다",
-        "요",
-        "지",
-        "고",
     ];
-    let ending = ENDINGS.iter().find_map(|ending| word.strip_suffix(ending));
+    const PLAIN: [&str; 4] = ["다", "요", "지", "고"];
+    let mut endings = POLITE.iter().chain(PARTICLES).chain(&PLAIN);
+    let ending = endings.find_map(|ending| word.strip_suffix(ending));
     ending.filter(|stem| stem.chars().count() >= 1).unwrap_or(word)
 }

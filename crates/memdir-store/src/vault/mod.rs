@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use memdir_core::hash::ContentHash;
-use memdir_core::memory::MemoryPath;
+use memdir_core::memory::{MemoryPath, Provenance};
 use memdir_core::policy::Refusal;
 
 use crate::disk::{Dir, ReadError};
@@ -208,6 +208,12 @@ impl Vault {
         let dir = Dir::open(&self.state_path().join("ledger")).ok()?;
         let state = Dir::open(&self.state_path()).ok()?;
         Some(Ledger::new(dir, state, ledger::known_machine(&home)?))
+    }
+
+    /// Returns who said a version: what a file says of itself counts only for one that we wrote.
+    pub fn said_by(&self, hash: ContentHash) -> Provenance {
+        let known = self.ledger().and_then(|ledger| ledger.provenance_of(hash).ok().flatten());
+        known.unwrap_or(Provenance::Outside)
     }
 
     /// Returns the ledgers, making what is missing for the first line.

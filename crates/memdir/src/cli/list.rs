@@ -7,7 +7,6 @@ use memdir_store::usage::Usage;
 use memdir_store::vault::Entry;
 use serde_json::{Value, json};
 
-use super::recall::usage;
 use crate::context::{Context, Shelf};
 use crate::failure::{Failure, Outcome};
 use crate::ui::{Column, Tone, Ui};
@@ -40,7 +39,8 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
         .filter(|(_, entry)| wanted(&entry.memory))
         .collect();
     if ui.is_json() {
-        let usages: Vec<Usage> = shelves.iter().map(|shelf| usage(&shelf.vault, None, context)).collect();
+        let usages: Vec<Usage> =
+            shelves.iter().map(|shelf| Usage::of(&shelf.vault, None, context.now)).collect();
         let usage_of = |wanted: &Shelf| {
             shelves.iter().position(|shelf| std::ptr::eq(shelf, wanted)).map(|at| &usages[at])
         };
@@ -81,7 +81,7 @@ fn row(shelf: &Shelf, entry: &Entry, context: &Context) -> Vec<String> {
 fn row_json(shelf: &Shelf, entry: &Entry, usage: Option<&Usage>, context: &Context) -> Value {
     let memory = &entry.memory;
     let days = age_days(entry.modified(), context.now);
-    let used = usage.map(|usage| usage.of(entry.path.stem())).unwrap_or_default();
+    let used = usage.map(|usage| usage.get(entry.path.stem())).unwrap_or_default();
     let since = used.last_used.unwrap_or(entry.modified()).max(entry.modified());
     let since = context.now.duration_since(since);
     json!({

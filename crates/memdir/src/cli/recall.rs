@@ -4,16 +4,12 @@ use std::path::Path;
 
 use jiff::Zoned;
 use memdir_core::change::Surface;
-use memdir_core::claims::Verification;
-use memdir_core::frame::{Item, frame};
-use memdir_core::recall::{self as core, Hit, Moment, Weights};
-use memdir_core::text::{age, age_days};
-use memdir_store::disk::Dir;
-use memdir_store::ledger::{self, Event, EventKind};
+use memdir_core::recall::{self as core, Moment, Weights};
+use memdir_core::text::age_days;
+use memdir_store::index::IndexError;
 use memdir_store::notes::{self, Upkeep};
-use memdir_store::usage::Usage;
-use memdir_store::vault::{Loaded, Vault};
-use memdir_store::verify::{Cache, Verifier};
+use memdir_store::remind::{Asker, BUDGET, Reminded, Reminder, remind};
+use memdir_store::vault::Vault;
 use serde_json::{Map, Value, json};
 
 use crate::context::{Context, text_or_stdin};
@@ -53,62 +49,21 @@ pub(crate) struct Args {
     branch: String,
 }
 
-/// How many bytes of memories a session is shown.
-const BUDGET: u64 = 32 * 1024;
-
-/// A memory that came to mind.
-pub(super) struct Reminder {
-    pub(super) vault: usize,
-    pub(super) hit: Hit,
-    pub(super) loaded: Loaded,
-}
-
-/// What came to mind, and what did not get through.
-#[derive(Default)]
-struct Reminders {
-    shown: Vec<Reminder>,
-    skipped: Vec<(String, String)>,
-    n_bytes: u64,
-}
-
 pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
     let moment = moment(args, context)?;
     let vaults = context.vaults()?;
-    let mut reminders = Reminders::default();
-    let mut found: Vec<(usize, Hit)> = Vec::new();
-    let mut usages = Vec::new();
-    for (at, vault) in vaults.iter().enumerate() {
-        let usage = usage(vault, args.session.as_deref(), context);
-        reminders.n_bytes += usage.n_bytes();
-        let recalled = ask(vault, context, ui, |notes, now, weights| {
-            core::recall(notes, &moment, now, weights, &usage)
-        })?;
-        found.extend(recalled.hits.into_iter().map(|hit| (at, hit)));
-        let skipped = recalled.skipped.into_iter().take(core::MAX_SHOWN);
-        reminders.skipped.extend(skipped.map(|(hit, why)| (hit.note.name, why.as_str().to_owned())));
-        usages.push(usage);
-    }
-    found.sort_by(|a, b| b.1.score.total_cmp(&a.1.score).then_with(|| a.1.note.name.cmp(&b.1.note.name)));
-    for (at, hit) in found {
-        choose(&mut reminders, &vaults[at], at, hit, &usages[at]);
-    }
-    let items = items(&reminders, &vaults, context);
-    let (text, n_shown) = frame(&items, &machine_key(&reminders, &vaults, context));
-    for reminder in reminders.shown.drain(n_shown..) {
-        reminders.skipped.push((reminder.hit.note.name, "no room in one message".to_owned()));
-    }
-    record(&reminders, &items, &vaults, args, context);
-    print(&reminders, &text, &vaults, context, ui);
-    Ok(if reminders.shown.is_empty() { Outcome::Nothing } else { Outcome::Done })
-}
-
-/// Returns this machine's secret, making it for the first frame: the mark of a frame must never change.
-fn machine_key(reminders: &Reminders, vaults: &[Vault], context: &Context) -> Vec<u8> {
-    if let Some(first) = reminders.shown.first() {
-        // Where nothing can be written, the mark is one that can be guessed.
-        let _ = vaults[first.vault].ensure_ledger();
-    }
-    Dir::open(&context.place.home).ok().and_then(|home| ledger::key(&home)).unwrap_or_default()
+    let asker = Asker {
+        place: &context.place,
+        env: &context.env,
+        now: context.now,
+        zone: &context.zone,
+        session: args.session.as_deref(),
+        by: Surface::Cli,
+    };
+    let reminded = remind(&vaults, &moment, &asker).map_err(|err| Failure::from_chain(&err))?;
+    reminded.rebuilt.iter().for_each(|at| say_rebuilt(&vaults[*at], ui));
+    print(&reminded, &vaults, context, ui);
+    Ok(if reminded.shown.is_empty() { Outcome::Nothing } else { Outcome::Done })
 }
 
 fn moment(args: &Args, context: &Context) -> Result<Moment, Failure> {
@@ -132,159 +87,49 @@ fn in_project(file: &str, context: &Context) -> String {
     Path::new(file).strip_prefix(root).ok().and_then(Path::to_str).unwrap_or(file).replace('\\', "/")
 }
 
-pub(super) fn usage(vault: &Vault, session: Option<&str>, context: &Context) -> Usage {
-    // What cannot be read teaches nothing; it stops nobody.
-    let read = |ledger: ledger::Ledger| Usage::read(&ledger, session, context.now).ok();
-    vault.ledger().and_then(read).unwrap_or_default()
-}
-
 /// Asks the notes of a vault, and says so when the index had to be built anew.
 pub(super) fn ask<T>(
     vault: &Vault,
     context: &Context,
     ui: &Ui,
-    question: impl Fn(&notes::Notes, &Zoned, &Weights) -> Result<T, memdir_store::index::IndexError>,
+    question: impl Fn(&notes::Notes, &Zoned, &Weights) -> Result<T, IndexError>,
 ) -> Result<T, Failure> {
     let now = context.now.to_zoned(context.zone.clone());
     let weights = Weights::fitted();
     let (answer, upkeep) = notes::ask(vault, |notes| question(notes, &now, &weights))
         .map_err(|err| Failure::from_chain(&err))?;
     if upkeep == Upkeep::Rebuilt {
-        ui.warn(&format!(
-            "the index of {} was damaged or of another version; it was built anew",
-            vault.path().display()
-        ));
+        say_rebuilt(vault, ui);
     }
     Ok(answer)
 }
 
-/// Takes a memory in if the session has not seen it and has room for it.
-fn choose(reminders: &mut Reminders, vault: &Vault, at: usize, hit: Hit, usage: &Usage) {
-    let name = hit.note.name.clone();
-    let mut skip = |why: &str| reminders.skipped.push((name.clone(), why.to_owned()));
-    if usage.was_shown(&name) {
-        return skip("shown in this session already");
-    }
-    if reminders.shown.len() >= core::MAX_SHOWN {
-        return skip("no room");
-    }
-    let loaded = memdir_core::memory::MemoryPath::new(&hit.note.path)
-        .ok()
-        .and_then(|path| vault.load(&path).ok().flatten());
-    let Some(loaded) = loaded else { return skip("its file is gone") };
-    if loaded.memory.quarantined {
-        return skip("not trusted yet");
-    }
-    let n_bytes = text_of(&loaded).len() as u64;
-    if reminders.n_bytes + n_bytes > BUDGET {
-        return skip("the session's budget is spent");
-    }
-    reminders.n_bytes += n_bytes;
-    reminders.shown.push(Reminder { vault: at, hit, loaded });
+fn say_rebuilt(vault: &Vault, ui: &Ui) {
+    let path = vault.path().display();
+    ui.warn(&format!("the index of {path} was damaged or of another version; it was built anew"));
 }
 
-fn items(reminders: &Reminders, vaults: &[Vault], context: &Context) -> Vec<Item> {
-    if reminders.shown.is_empty() {
-        return Vec::new();
-    }
-    let verifier = Verifier::around(&context.place, &context.env, context.now, context.zone.clone());
-    let caches: Vec<Cache> = vaults.iter().map(Cache::load).collect();
-    let item = |reminder: &Reminder| {
-        let vault = &vaults[reminder.vault];
-        let subject = verifier.subject(vault, &reminder.loaded);
-        let checked =
-            (!subject.claims.is_empty()).then(|| verifier.glance(&subject, &caches[reminder.vault]));
-        item(reminder, vault, checked.as_ref(), context)
-    };
-    reminders.shown.iter().map(item).collect()
-}
-
-fn item(reminder: &Reminder, vault: &Vault, checked: Option<&Verification>, context: &Context) -> Item {
-    let Reminder { hit, loaded, .. } = reminder;
-    let memory = &loaded.memory;
-    let mut remarks = vec![format!("saved {}", age(loaded.modified(), context.now))];
-    let said = vault.ledger().and_then(|ledger| ledger.provenance_of(loaded.hash).ok().flatten());
-    remarks.push(match said {
-        Some(who) => format!("said by {who}"),
-        None => "written by another program".to_owned(),
-    });
-    remarks.push(match (checked, &memory.verified) {
-        (Some(checked), _) if checked.checked.is_some() => checked.clause(context.now),
-        (_, Some(verified)) => format!("checked {}", verified.date),
-        _ => "not checked".to_owned(),
-    });
-    if let Some(expires) =
-        memory.expires.filter(|day| *day <= context.now.to_zoned(context.zone.clone()).date())
-    {
-        remarks.push(format!("ended {expires}"));
-    }
-    if let Some(origin) = &memory.origin_project {
-        remarks.push(format!("learned in {origin}"));
-    }
-    remarks.extend(hit.via.first().map(|via| format!("via [[{via}]]")));
-    let file = format!("{}.md", loaded.path.stem());
-    let mut text = text_of(loaded);
-    // Of what nobody can look up here there is nothing to advise.
-    let answered = checked.filter(|checked| checked.n_answered() > 0);
-    if let Some(advice) = answered.and_then(|checked| checked.advice(memory.verified.as_ref(), context.now)) {
-        text.push_str(&format!("\n({advice})"));
-    }
-    Item { memory_type: memory.memory_type, file, remarks, text }
-}
-
-/// Returns what a memory says: its body, or its description where that is all.
-fn text_of(loaded: &Loaded) -> String {
-    let body = String::from_utf8_lossy(loaded.document.body());
-    let text = if body.trim().is_empty() { &loaded.memory.description } else { body.trim() };
-    text.to_owned()
-}
-
-/// Notes what was shown; not being able to costs nothing but a repetition.
-fn record(reminders: &Reminders, items: &[Item], vaults: &[Vault], args: &Args, context: &Context) {
-    for (at, vault) in vaults.iter().enumerate() {
-        let shown =
-            reminders.shown.iter().zip(items).zip(1..).filter(|((reminder, _), _)| reminder.vault == at);
-        let events: Vec<Event> = shown
-            .map(|((reminder, item), rank)| Event {
-                sid: args.session.clone(),
-                by: Some(Surface::Cli),
-                rank: Some(rank),
-                bytes: Some(item.text.len() as u64),
-                ..Event::new(context.now, EventKind::Surfaced, &reminder.hit.note.name)
-            })
-            .collect();
-        if !events.is_empty()
-            && let Ok(ledger) = vault.ensure_ledger()
-        {
-            let _ = ledger.append(&events);
-        }
-    }
-}
-
-fn print(reminders: &Reminders, text: &str, vaults: &[Vault], context: &Context, ui: &mut Ui) {
+fn print(reminded: &Reminded, vaults: &[Vault], context: &Context, ui: &mut Ui) {
     if !ui.is_json() {
-        if text.is_empty() {
+        if reminded.text.is_empty() {
             ui.say("nothing comes to mind");
         } else {
-            ui.raw(format!("<system-reminder>\n{text}</system-reminder>\n").as_bytes());
+            ui.raw(format!("<system-reminder>\n{}</system-reminder>\n", reminded.text).as_bytes());
         }
         return;
     }
-    let hits: Vec<Value> =
-        reminders.shown.iter().map(|reminder| hit_json(reminder, &vaults[reminder.vault], context)).collect();
-    let skipped: Vec<Value> =
-        reminders.skipped.iter().map(|(name, why)| json!({ "name": name, "why": why })).collect();
+    let hit = |reminder: &Reminder| hit_json(reminder, &vaults[reminder.vault], context);
+    let skipped = |(name, why): &(String, &str)| json!({ "name": name, "why": why });
     ui.json(&json!({
-        "hits": hits,
-        "abstained": reminders.shown.is_empty(),
-        "bytes": text.len(),
-        "budget_left": BUDGET.saturating_sub(reminders.n_bytes),
-        "skipped": skipped,
+        "hits": reminded.shown.iter().map(hit).collect::<Vec<Value>>(),
+        "abstained": reminded.shown.is_empty(),
+        "bytes": reminded.text.len(),
+        "budget_left": BUDGET.saturating_sub(reminded.n_bytes),
+        "skipped": reminded.skipped.iter().map(skipped).collect::<Vec<Value>>(),
     }));
 }
 
-/// Returns a hit as `search` and `recall` print it.
-pub(super) fn hit_json(reminder: &Reminder, vault: &Vault, context: &Context) -> Value {
+fn hit_json(reminder: &Reminder, vault: &Vault, context: &Context) -> Value {
     let Reminder { hit, loaded, .. } = reminder;
     json!({
         "name": loaded.path.stem(),

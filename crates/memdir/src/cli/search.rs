@@ -6,6 +6,7 @@ use memdir_core::memory::{Memory, MemoryPath, Tier};
 use memdir_core::recall::{self as core, Moment, Part, rank};
 use memdir_core::search::{Query, Text};
 use memdir_core::text::{age, age_days};
+use memdir_store::usage::Usage;
 use memdir_store::vault::Loaded;
 use serde_json::{Map, Value, json};
 
@@ -107,7 +108,7 @@ fn indexed(
     let moment = Moment { prompt: text.to_owned(), ..Moment::default() };
     let mut hits = Vec::new();
     for (index, shelf) in shelves.iter().enumerate() {
-        let usage = recall::usage(&shelf.vault, None, context);
+        let usage = Usage::of(&shelf.vault, None, context.now);
         let ranked = recall::ask(&shelf.vault, context, ui, |notes, now, weights| {
             rank(notes, &moment, now, weights, &usage)
         })?;

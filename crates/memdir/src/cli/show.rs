@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
         ui.raw(loaded.document.bytes());
         return Ok(Outcome::Done);
     }
-    let said_by = provenance(&vault, &loaded);
+    let said_by = vault.said_by(loaded.hash);
     let path = vault.path().join(loaded.path.as_str());
     if ui.is_json() {
         let memory = &loaded.memory;
@@ -84,10 +84,4 @@ fn rules(vault: &Vault, loaded: &Loaded, said_by: Provenance) -> Vec<String> {
     let accepted = vault.ledger().and_then(|ledger| ledger.is_accepted(loaded.hash).ok());
     let rules = loaded.memory.rules.iter().cloned();
     rules.map(|rule| rule.said_by(said_by, accepted == Some(true)).to_string()).collect()
-}
-
-/// Returns who said it: what the file says counts only for a version that we wrote.
-fn provenance(vault: &Vault, loaded: &Loaded) -> Provenance {
-    let known = vault.ledger().and_then(|ledger| ledger.provenance_of(loaded.hash).ok().flatten());
-    known.unwrap_or(Provenance::Outside)
 }

@@ -2,9 +2,9 @@
 
 use memdir_core::memory::MemoryType;
 use memdir_core::text::age_days;
+use memdir_store::usage::Usage;
 use serde_json::{Value, json};
 
-use super::recall::usage;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::ui::{Column, Tone, Ui};
@@ -33,9 +33,9 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
     let today = context.now.to_zoned(context.zone.clone()).date();
     let mut idle = Vec::new();
     for shelf in context.all_shelves()? {
-        let usage = usage(&shelf.vault, None, context);
+        let usage = Usage::of(&shelf.vault, None, context.now);
         for entry in &shelf.snapshot.memories {
-            let since = usage.of(entry.path.stem()).last_used.max(Some(entry.modified()));
+            let since = usage.get(entry.path.stem()).last_used.max(Some(entry.modified()));
             let idle_days = since.map_or(0, |since| age_days(since, context.now));
             if idle_days >= args.days {
                 idle.push(Idle {

@@ -1,9 +1,10 @@
 //! `memdir why`: what speaks for a memory at a prompt.
 
 use memdir_core::recall::{Moment, Part, Weights, rank};
+use memdir_store::usage::Usage;
 use serde_json::json;
 
-use super::recall::{ask, usage};
+use super::recall::ask;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::ui::{Column, Tone, Ui};
@@ -25,7 +26,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
     let found = context.find(&args.name)?;
     let moment = Moment { prompt: args.query.clone(), ..Moment::default() };
-    let usage = usage(&found.vault, None, context);
+    let usage = Usage::of(&found.vault, None, context.now);
     let hits =
         ask(&found.vault, context, ui, |notes, now, weights| rank(notes, &moment, now, weights, &usage))?;
     let name = found.loaded.path.stem();

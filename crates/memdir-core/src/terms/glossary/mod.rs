@@ -7,6 +7,7 @@
 use std::cmp::Ordering;
 
 use super::Language;
+use crate::korean::is_syllable;
 
 const GERMAN: &str = include_str!("german.txt");
 const KOREAN: &str = include_str!("korean.txt");
@@ -94,8 +95,7 @@ fn inflected(list: &'static str, word: &str, endings: &[&str], bases: &[&str]) -
 
 /// Returns what a run of a script without reliable spaces means, the longest words first.
 pub(super) fn of_unspaced(run: &str) -> Vec<&'static str> {
-    let is_hangul = |c: char| ('\u{ac00}'..='\u{d7a3}').contains(&c);
-    let lists: &[&'static str] = if run.starts_with(is_hangul) { &[KOREAN] } else { &[JAPANESE, CHINESE] };
+    let lists: &[&'static str] = if run.starts_with(is_syllable) { &[KOREAN] } else { &[JAPANESE, CHINESE] };
     let mut found = Vec::new();
     let mut rest = run;
     while !rest.is_empty() {

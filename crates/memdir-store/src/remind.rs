@@ -1,0 +1,212 @@
+//! From a moment in a session to what is put before the model.
+//!
+//! Every way into a session (the command, hooks, a server) goes through [`remind`], so that the session's budget, what it has
+//! seen already, trust, verification and the ledger are the same everywhere. No memory file is touched.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use memdir_core::change::Surface;
+use memdir_core::claims::Verification;
+use memdir_core::frame::{Item, frame};
+use memdir_core::memory::MemoryPath;
+use memdir_core::recall::{Hit, MAX_SHOWN, Moment, Weights, recall};
+use memdir_core::text::age;
+
+use crate::disk::Dir;
+use crate::ledger::{self, Event, EventKind};
+use crate::notes::{self, NotesError, Upkeep};
+use crate::place::{Environment, Place};
+use crate::usage::Usage;
+use crate::vault::{Loaded, Vault};
+use crate::verify::{Cache, Verifier};
+
+/// How many bytes of memories a session is shown.
+pub const BUDGET: u64 = 32 * 1024;
+
+/// Who asks, where and when.
+#[derive(Debug, Clone, Copy)]
+pub struct Asker<'a> {
+    /// The project.
+    pub place: &'a Place,
+    /// What the process was started with.
+    pub env: &'a Environment,
+    /// The time.
+    pub now: Timestamp,
+    /// Decides which day it is.
+    pub zone: &'a TimeZone,
+    /// The session; without one nothing is remembered of what was shown.
+    pub session: Option<&'a str>,
+    /// Through which part of memdir.
+    pub by: Surface,
+}
+
+/// A memory that came to mind.
+#[derive(Debug)]
+pub struct Reminder {
+    /// The place of its vault among those that were asked.
+    pub vault: usize,
+    /// What speaks for it.
+    pub hit: Hit,
+    /// The memory as it is now.
+    pub loaded: Loaded,
+}
+
+/// What came to mind, and what did not get through.
+#[derive(Debug, Default)]
+pub struct Reminded {
+    /// The memories, the most probable first.
+    pub shown: Vec<Reminder>,
+    /// Names of others, and why they are not shown.
+    pub skipped: Vec<(String, &'static str)>,
+    /// The memories framed for a model; empty if there are none.
+    pub text: String,
+    /// How many bytes the session has been shown, these included.
+    pub n_bytes: u64,
+    /// The vaults whose index was damaged and built anew.
+    pub rebuilt: Vec<usize>,
+}
+
+/// Says what a session should be reminded of, and notes that it was.
+pub fn remind(vaults: &[Vault], moment: &Moment, asker: &Asker<'_>) -> Result<Reminded, NotesError> {
+    let now = asker.now.to_zoned(asker.zone.clone());
+    let weights = Weights::fitted();
+    let mut reminded = Reminded::default();
+    let mut found: Vec<(usize, Hit)> = Vec::new();
+    let mut usages = Vec::with_capacity(vaults.len());
+    for (at, vault) in vaults.iter().enumerate() {
+        let usage = Usage::of(vault, asker.session, asker.now);
+        let (recalled, upkeep) = notes::ask(vault, |notes| recall(notes, moment, &now, &weights, &usage))?;
+        if upkeep == Upkeep::Rebuilt {
+            reminded.rebuilt.push(at);
+        }
+        found.extend(recalled.hits.into_iter().map(|hit| (at, hit)));
+        let skipped = recalled.skipped.into_iter().take(MAX_SHOWN);
+        reminded.skipped.extend(skipped.map(|(hit, why)| (hit.note.name, why.as_str())));
+        reminded.n_bytes += usage.n_bytes();
+        usages.push(usage);
+    }
+    found.sort_by(|a, b| b.1.score.total_cmp(&a.1.score).then_with(|| a.1.note.name.cmp(&b.1.note.name)));
+    for (at, hit) in found {
+        reminded.take(&vaults[at], at, hit, &usages[at]);
+    }
+    if !reminded.shown.is_empty() {
+        reminded.frame(vaults, asker);
+        reminded.record(vaults, asker);
+    }
+    Ok(reminded)
+}
+
+impl Reminded {
+    /// Takes a memory in if the session has not seen it and has room for it.
+    fn take(&mut self, vault: &Vault, at: usize, hit: Hit, usage: &Usage) {
+        match self.admit(vault, &hit, usage) {
+            Ok(loaded) => {
+                self.n_bytes += size(&loaded);
+                self.shown.push(Reminder { vault: at, hit, loaded });
+            }
+            Err(why) => self.skipped.push((hit.note.name, why)),
+        }
+    }
+
+    /// Opens a memory that may be shown, or says why it may not; what is not shown is not even read.
+    fn admit(&self, vault: &Vault, hit: &Hit, usage: &Usage) -> Result<Loaded, &'static str> {
+        if usage.was_shown(&hit.note.name) {
+            return Err("shown in this session already");
+        }
+        if self.shown.len() >= MAX_SHOWN {
+            return Err("no room");
+        }
+        let path = MemoryPath::new(&hit.note.path).ok();
+        let loaded = path.and_then(|path| vault.load(&path).ok().flatten()).ok_or("its file is gone")?;
+        match () {
+            () if loaded.memory.quarantined => Err("not trusted yet"),
+            () if self.n_bytes + size(&loaded) > BUDGET => Err("the session's budget is spent"),
+            () => Ok(loaded),
+        }
+    }
+
+    /// Frames what is shown; what finds no room in one message is not shown.
+    fn frame(&mut self, vaults: &[Vault], asker: &Asker<'_>) {
+        let verifier = Verifier::around(asker.place, asker.env, asker.now, asker.zone.clone());
+        let caches: Vec<Cache> = vaults.iter().map(Cache::load).collect();
+        let item = |reminder: &Reminder| {
+            let vault = &vaults[reminder.vault];
+            let subject = verifier.subject(vault, &reminder.loaded);
+            let has_claims = !subject.claims.is_empty();
+            let checked = has_claims.then(|| verifier.glance(&subject, &caches[reminder.vault]));
+            item(reminder, vault, checked.as_ref(), asker)
+        };
+        let items: Vec<Item> = self.shown.iter().map(item).collect();
+        let (text, n_shown) = frame(&items, &machine_key(&vaults[self.shown[0].vault]));
+        for reminder in self.shown.drain(n_shown..) {
+            self.n_bytes -= size(&reminder.loaded);
+            self.skipped.push((reminder.hit.note.name, "no room in one message"));
+        }
+        self.text = text;
+    }
+
+    /// Notes what was shown; not being able to costs nothing but a repetition.
+    fn record(&self, vaults: &[Vault], asker: &Asker<'_>) {
+        for (at, vault) in vaults.iter().enumerate() {
+            let shown = self.shown.iter().zip(1..).filter(|(reminder, _)| reminder.vault == at);
+            let event = |(reminder, rank): (&Reminder, u32)| Event {
+                sid: asker.session.map(str::to_owned),
+                by: Some(asker.by),
+                rank: Some(rank),
+                bytes: Some(size(&reminder.loaded)),
+                ..Event::new(asker.now, EventKind::Surfaced, &reminder.hit.note.name)
+            };
+            let events: Vec<Event> = shown.map(event).collect();
+            if !events.is_empty()
+                && let Ok(ledger) = vault.ensure_ledger()
+            {
+                let _ = ledger.append(&events);
+            }
+        }
+    }
+}
+
+/// Returns this machine's secret, making it for the first frame: the mark of a frame must never change.
+fn machine_key(vault: &Vault) -> Vec<u8> {
+    // Where nothing can be written, the mark is one that can be guessed.
+    let _ = vault.ensure_ledger();
+    Dir::open(vault.home()).ok().and_then(|home| ledger::key(&home)).unwrap_or_default()
+}
+
+fn item(reminder: &Reminder, vault: &Vault, checked: Option<&Verification>, asker: &Asker<'_>) -> Item {
+    let Reminder { hit, loaded, .. } = reminder;
+    let (memory, now) = (&loaded.memory, asker.now);
+    let mut remarks = vec![format!("saved {}", age(loaded.modified(), now))];
+    remarks.push(format!("said by {}", vault.said_by(loaded.hash)));
+    remarks.push(match (checked, &memory.verified) {
+        (Some(checked), _) if checked.checked.is_some() => checked.clause(now),
+        (_, Some(verified)) => format!("checked {}", verified.date),
+        _ => "not checked".to_owned(),
+    });
+    let today = now.to_zoned(asker.zone.clone()).date();
+    remarks.extend(memory.expires.filter(|day| *day <= today).map(|day| format!("ended {day}")));
+    remarks.extend(memory.origin_project.as_ref().map(|origin| format!("learned in {origin}")));
+    remarks.extend(hit.via.first().map(|via| format!("via [[{via}]]")));
+    // Of what nobody can look up here there is nothing to advise.
+    let answered = checked.filter(|checked| checked.n_answered() > 0);
+    let advice = answered.and_then(|checked| checked.advice(memory.verified.as_ref(), now));
+    let advice = advice.map(|advice| format!("\n({advice})")).unwrap_or_default();
+    Item {
+        memory_type: memory.memory_type,
+        file: format!("{}.md", loaded.path.stem()),
+        remarks,
+        text: text_of(loaded) + &advice,
+    }
+}
+
+/// Returns what a memory says: its body, or its description where that is all.
+fn text_of(loaded: &Loaded) -> String {
+    let body = String::from_utf8_lossy(loaded.document.body());
+    let text = if body.trim().is_empty() { &loaded.memory.description } else { body.trim() };
+    text.to_owned()
+}
+
+/// Returns what a memory takes of a session's budget.
+fn size(loaded: &Loaded) -> u64 {
+    text_of(loaded).len() as u64
+}
