@@ -102,9 +102,12 @@ fn has_company(place: &Place, found: &Found) -> bool {
 
 /// Whether the month closes a range whose first month was left alone: "covers January to March".
 fn closes_bare_range(place: &Place) -> bool {
+    let len = || {
+        let month = place.before(2).is_some_and(|token| is_month(place, token));
+        if month { Some(1) } else { place.written_before(2) }
+    };
     place.is_word(place.before(1), &["to", "through", "until", "bis"])
-        && place.before(2).is_some_and(|token| is_month(place, token))
-        && !place.is_before(3, Set::Before)
+        && len().is_some_and(|len| !place.is_before(2 + len, Set::Before))
 }
 
 fn is_month(place: &Place, token: &Token) -> bool {
@@ -208,7 +211,7 @@ fn is_habit(place: &Place) -> bool {
         && place.is_word(place.behind(1), &["are", "aren", "were", "need", "must"])
 }
 
-/// "the first Monday in April", "last Friday of March"
+/// "the first Monday in April", "last Friday of March", and the same once that month has become a date.
 fn is_counted(place: &Place) -> bool {
     let is_ordinal = |token: &Token| {
         let langs = [Lang::English, Lang::German];
@@ -218,7 +221,7 @@ fn is_counted(place: &Place) -> bool {
     };
     place.before(1).is_some_and(is_ordinal)
         || place.is_word(place.behind(0), &["of", "in", "im"])
-            && place.behind(1).is_some_and(|token| is_month(place, token))
+            && (place.behind(1).is_some_and(|token| is_month(place, token)) || place.is_written_behind(1))
 }
 
 fn is_weekday(found: &Found) -> bool {

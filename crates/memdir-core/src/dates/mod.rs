@@ -60,8 +60,6 @@ pub struct Settled {
 pub struct Resolved {
     pub said: String,
     pub means: String,
-    /// Where the phrase stood in the text as it was given, in bytes.
-    pub at: Range<usize>,
 }
 
 /// A phrase that could mean several days. It was left as it is.
@@ -69,8 +67,6 @@ pub struct Resolved {
 pub struct Question {
     pub said: String,
     pub readings: Vec<String>,
-    /// Where the phrase stands in the text as it was given, in bytes.
-    pub at: Range<usize>,
 }
 
 impl std::fmt::Display for Question {
@@ -84,14 +80,38 @@ pub fn settle(text: &str, now: &Zoned) -> Settled {
     settle_within(text, std::slice::from_ref(&(0..text.len())), now)
 }
 
+/// No text may be read more often than this. A second reading that finds something is rare already.
+const READINGS: usize = 8;
+
 /// Makes the relative dates absolute that lie within one of `ranges`, which are in bytes: the new lines of an edited
 /// file. The rest of the text is read, since a sentence may begin there, and left as it is.
+///
+/// What a phrase means depends on its neighbours, and those may have become dates: a text is read again until nothing
+/// in it changes, so that settling twice is settling once.
 pub fn settle_within(text: &str, ranges: &[Range<usize>], now: &Zoned) -> Settled {
+    let mut ranges = ranges.to_vec();
+    let mut settled = read_once(text, &mut ranges, now);
+    let mut is_new = !settled.changes.is_empty();
+    for _ in 1..READINGS {
+        if !is_new {
+            break;
+        }
+        let next = read_once(&settled.text, &mut ranges, now);
+        is_new = !next.changes.is_empty();
+        settled.changes.extend(next.changes);
+        (settled.text, settled.questions) = (next.text, next.questions);
+    }
+    settled
+}
+
+/// Reads a text once. `ranges` lie in the settled text afterwards.
+fn read_once(text: &str, ranges: &mut [Range<usize>], now: &Zoned) -> Settled {
     let book = grammar::book();
     let tokens = token::tokens(text, &shield::shielded(text), &book.lexicon);
     let reader = Reader { text, tokens: &tokens, today: now.date(), book };
     let mut settled =
         Settled { text: String::with_capacity(text.len()), changes: Vec::new(), questions: Vec::new() };
+    let mut edits = Vec::new();
     let (mut at, mut copied) = (0, 0);
     while at < tokens.len() {
         let (end, news) = reader.read(at);
@@ -99,25 +119,35 @@ pub fn settle_within(text: &str, ranges: &[Range<usize>], now: &Zoned) -> Settle
         let is_within =
             |at: &Range<usize>| ranges.iter().any(|range| range.start <= at.start && at.end <= range.end);
         match news {
-            News::Resolved(resolved) if is_within(&resolved.at) => {
-                settled.text.push_str(&text[copied..resolved.at.start]);
+            News::Resolved(resolved, at) if is_within(&at) => {
+                settled.text.push_str(&text[copied..at.start]);
                 settled.text.push_str(&resolved.means);
-                copied = resolved.at.end;
+                copied = at.end;
+                edits.push((at.end, settled.text.len()));
                 settled.changes.push(resolved);
             }
-            News::Question(question) if is_within(&question.at) => settled.questions.push(question),
+            News::Question(question, at) if is_within(&at) => settled.questions.push(question),
             _ => {}
         }
     }
     settled.text.push_str(&text[copied..]);
+    for range in ranges {
+        *range = moved(&edits, range.start)..moved(&edits, range.end);
+    }
     settled
+}
+
+/// Where a place of the old text lies in the new one; an edit is where it ended before and where it ends now.
+fn moved(edits: &[(usize, usize)], place: usize) -> usize {
+    let before = edits.partition_point(|(end, _)| *end <= place);
+    before.checked_sub(1).map_or(place, |last| edits[last].1 + (place - edits[last].0))
 }
 
 /// What was found at a place.
 enum News {
     Nothing,
-    Resolved(Resolved),
-    Question(Question),
+    Resolved(Resolved, Range<usize>),
+    Question(Question, Range<usize>),
 }
 
 struct Reader<'r, 't> {
@@ -239,12 +269,12 @@ impl<'r, 't> Reader<'r, 't> {
 
     fn resolved(&self, place: &Place, means: String) -> News {
         let at = place.bytes();
-        News::Resolved(Resolved { said: self.text[at.clone()].to_owned(), means, at })
+        News::Resolved(Resolved { said: self.text[at.clone()].to_owned(), means }, at)
     }
 
     fn question(&self, place: &Place, readings: impl Iterator<Item = Date>) -> News {
         let at = place.bytes();
         let readings = readings.map(|date| date.to_string()).collect();
-        News::Question(Question { said: self.text[at.clone()].to_owned(), readings, at })
+        News::Question(Question { said: self.text[at.clone()].to_owned(), readings }, at)
     }
 }

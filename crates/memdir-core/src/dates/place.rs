@@ -153,6 +153,21 @@ impl<'p, 't> Place<'p, 't> {
         behind.into_iter().chain(before)
     }
 
+    /// Whether a date or a month in digits, as this module writes them, begins `n` tokens behind the phrase.
+    pub(super) fn is_written_behind(&self, n: usize) -> bool {
+        iso_month(self.tokens, self.end + n).is_some()
+    }
+
+    /// How many tokens the date or month in digits has that ends `n` tokens before the phrase.
+    pub(super) fn written_before(&self, n: usize) -> Option<usize> {
+        let end = self.start.checked_sub(n - 1)?;
+        let begins = |len: usize| end.checked_sub(len);
+        if begins(5).is_some_and(|at| iso(self.tokens, at).is_some()) {
+            return Some(5);
+        }
+        begins(3).is_some_and(|at| iso_month(self.tokens, at).is_some()).then_some(3)
+    }
+
     /// Whether the phrase follows an ISO date at once.
     pub(super) fn follows_iso(&self) -> bool {
         self.start.checked_sub(5).is_some_and(|at| iso(self.tokens, at).is_some())
@@ -165,11 +180,20 @@ impl<'p, 't> Place<'p, 't> {
 
 /// Reads the ISO date whose five tokens begin at `at`.
 fn iso(tokens: &[Token], at: usize) -> Option<Date> {
-    let [year, dash, month, dash2, day] = tokens.get(at..at + 5)? else { return None };
-    let joined = [dash, month, dash2, day].iter().all(|token| token.glued) && is_dash(dash) && is_dash(dash2);
-    if !joined || year.text.len() != 4 || month.text.len() != 2 || day.text.len() != 2 {
-        return None;
-    }
-    let part = |token: &Token| token.number().and_then(|n| i8::try_from(n).ok());
-    Date::new(i16::try_from(year.number()?).ok()?, part(month)?, part(day)?).ok()
+    let first = iso_month(tokens, at)?;
+    let [dash, day] = tokens.get(at + 3..at + 5)? else { return None };
+    first.with().day(iso_part(dash, day)?).build().ok()
+}
+
+/// Reads the year and month whose three tokens begin at `at`, as the first day of that month.
+fn iso_month(tokens: &[Token], at: usize) -> Option<Date> {
+    let [year, dash, month] = tokens.get(at..at + 3)? else { return None };
+    let year = (year.text.len() == 4).then(|| year.number())??;
+    Date::new(i16::try_from(year).ok()?, iso_part(dash, month)?, 1).ok()
+}
+
+/// Reads the two digits behind a dash.
+fn iso_part(dash: &Token, digits: &Token) -> Option<i8> {
+    let joined = dash.glued && digits.glued && is_dash(dash) && digits.text.len() == 2;
+    i8::try_from(joined.then(|| digits.number())??).ok()
 }
