@@ -39,10 +39,10 @@ impl Log {
         let lengths: Vec<u32> = self.members.iter().map(|member| member.length).collect();
         let sessions = self.session_scores(question, counts);
         let of_session = self.session.iter().map(|&session| sessions[session]).collect();
-        let meaning = |row: Option<&Row>| question.row().zip(row).map_or(0.0, |(a, b)| cosine(a, b));
-        let whole: Vec<f32> = self.members.iter().map(|member| meaning(member.row.as_ref())).collect();
+        let whole = self.meaning(question);
         let nearest = self.members.iter().zip(&whole).map(|(member, &whole)| {
-            member.stored.sentences.iter().map(|row| meaning(Some(row))).reduce(f32::max).unwrap_or(whole)
+            let sentences = member.stored.sentences.iter();
+            sentences.map(|row| nearness(question, Some(row))).reduce(f32::max).unwrap_or(whole)
         });
         Features {
             words: scaled(bm25::scores(TURN, &lengths, counts)),
@@ -52,6 +52,11 @@ impl Log {
             session: scaled(of_session),
             speaker: self.speakers(question),
         }
+    }
+
+    /// Returns how near the meaning of each turn is.
+    pub(super) fn meaning(&self, question: &Question) -> Vec<f32> {
+        self.members.iter().map(|member| nearness(question, member.row.as_ref())).collect()
     }
 
     /// Returns the score of each turn.
@@ -150,7 +155,7 @@ fn summed(counts: impl Iterator<Item = (usize, u32)>) -> Vec<(usize, u32)> {
 }
 
 /// Scales values so that the least is 0 and the greatest 1; equal ones say nothing and are all 0.
-fn scaled(mut values: Vec<f32>) -> Vec<f32> {
+pub(super) fn scaled(mut values: Vec<f32>) -> Vec<f32> {
     let least = values.iter().copied().fold(f32::INFINITY, f32::min);
     let range = values.iter().copied().fold(f32::NEG_INFINITY, f32::max) - least;
     for value in &mut values {
@@ -159,6 +164,7 @@ fn scaled(mut values: Vec<f32>) -> Vec<f32> {
     values
 }
 
-fn cosine(a: &Row, b: &Row) -> f32 {
-    dot(a, b) as f32 / DOT_SCALE
+/// Returns the cosine of a question and a text; 0 where either has no word that is known.
+fn nearness(question: &Question, row: Option<&Row>) -> f32 {
+    question.row().zip(row).map_or(0.0, |(a, b)| dot(a, b) as f32 / DOT_SCALE)
 }

@@ -13,6 +13,7 @@
 //! Nothing here reads an index: whoever has one hands over the members of a log and how often each has the terms of a
 //! question. Look at [`Log::features`] first, then at [`Weights`], which `memdir bench tune` fits with [`fit`].
 
+mod baselines;
 mod bm25;
 mod features;
 mod figures;
@@ -25,6 +26,7 @@ mod weights;
 #[cfg(test)]
 mod tests;
 
+pub use baselines::Baseline;
 pub use features::Features;
 pub use figures::{Figures, Interval, Measures, intervals};
 pub use log::{Log, Member};

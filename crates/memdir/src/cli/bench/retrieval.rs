@@ -6,12 +6,12 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use memdir_core::embed;
 use memdir_core::terms::Term;
 use memdir_core::turns::{
-    self, Features, Figures, Labelled, Log, Measures, Member, Question, Stored, Weights, intervals,
+    self, Baseline, Features, Figures, Labelled, Log, Measures, Member, Question, Stored, Weights, intervals,
 };
 use memdir_store::index::{DocId, Entry, Index, IndexError, Options, Posting, Stamp, Writer};
 use serde_json::{Map, Value, json};
@@ -45,6 +45,38 @@ struct Answer {
     session: Option<Measures>,
 }
 
+/// For each term of a question the places of the turns that have it, with how often.
+type Counts = Vec<Vec<(usize, u32)>>;
+
+/// A plain way of ranking, what it answered and how long that took.
+struct Plain {
+    way: Baseline,
+    answers: Vec<Answer>,
+    times: Vec<Duration>,
+}
+
+impl Plain {
+    fn new(way: Baseline) -> Self {
+        Self { way, answers: Vec::new(), times: Vec::new() }
+    }
+
+    fn ask(&mut self, archive: &Archive, query: &QueryRow, depths: &[usize]) -> Result<(), IndexError> {
+        let start = Instant::now();
+        let (log, question, counts) = archive.look_up(query)?;
+        let scores = log.plainly(self.way, &question, &counts);
+        let ranking = log.best(&scores, scores.len());
+        self.times.push(start.elapsed());
+        self.answers.push(answer(query, log, &ranking, depths));
+        Ok(())
+    }
+
+    fn report(mut self, depths: &[usize]) -> Value {
+        let mut report = levels(&self.answers, depths);
+        report.insert("query_ms".to_owned(), quantiles(&mut self.times));
+        Value::Object(report)
+    }
+}
+
 /// Measures, and prints the figures as JSON.
 pub(super) fn run(files: &Files, ui: &mut Ui) -> Result<(), Failure> {
     let haystacks = Haystacks::read(&files.docs, &files.queries)?;
@@ -55,6 +87,7 @@ pub(super) fn run(files: &Files, ui: &mut Ui) -> Result<(), Failure> {
     let weights = Weights::fitted();
     let mut progress = ui.progress();
     let (mut answers, mut times, mut opening) = (Vec::new(), Vec::new(), Vec::new());
+    let mut plain = Baseline::ALL.map(Plain::new);
     for (at, query) in haystacks.queries.iter().enumerate() {
         progress.at(at, haystacks.queries.len());
         let start = Instant::now();
@@ -67,6 +100,9 @@ pub(super) fn run(files: &Files, ui: &mut Ui) -> Result<(), Failure> {
         let ranking = log.best(&scores, scores.len());
         times.push(start.elapsed());
         answers.push(answer(query, log, &ranking, &files.k));
+        for plain in &mut plain {
+            plain.ask(&archive, query, &files.k).map_err(broken)?;
+        }
     }
     drop(progress);
     let mut report = Map::from_iter([
@@ -76,6 +112,8 @@ pub(super) fn run(files: &Files, ui: &mut Ui) -> Result<(), Failure> {
     ]);
     report.extend(levels(&answers, &files.k));
     report.insert("by_type".to_owned(), by_type(&answers, &files.k));
+    let baselines = plain.into_iter().map(|plain| (plain.way.name().to_owned(), plain.report(&files.k)));
+    report.insert("baselines".to_owned(), Value::Object(baselines.collect()));
     report.insert("interval".to_owned(), all_intervals(&answers, &files.k));
     report.insert("docs".to_owned(), haystacks.docs.len().into());
     let per_work = archive.ingest.work.map(|work| rate(haystacks.docs.len(), work));
@@ -183,6 +221,12 @@ impl Archive {
 
     /// Asks an open haystack what speaks for each of its turns.
     fn ask(&self, query: &QueryRow) -> Result<(&Log, Features), IndexError> {
+        let (log, question, counts) = self.look_up(query)?;
+        Ok((log, log.features(&question, &counts)))
+    }
+
+    /// Takes a question apart and looks its words up in an open haystack.
+    fn look_up(&self, query: &QueryRow) -> Result<(&Log, Question, Counts), IndexError> {
         let haystack = self.opened.get(&query.h).ok_or(IndexError::Missing)?;
         let question = Question::new(&query.q);
         let mut counts = Vec::with_capacity(question.terms().len());
@@ -191,7 +235,7 @@ impl Archive {
             self.index.postings_into(term.value(), &mut postings)?;
             counts.push(haystack.counts(&postings));
         }
-        Ok((&haystack.log, haystack.log.features(&question, &counts)))
+        Ok((&haystack.log, question, counts))
     }
 }
 
