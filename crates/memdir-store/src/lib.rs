@@ -8,6 +8,7 @@ pub mod gate;
 pub mod health;
 pub mod history;
 pub mod index;
+pub mod journal;
 pub mod ledger;
 pub mod lock;
 pub mod notes;

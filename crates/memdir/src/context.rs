@@ -13,7 +13,7 @@ use memdir_core::memory::{MemoryPath, MemoryType};
 use memdir_core::text::count;
 use memdir_store::gate::Gate;
 use memdir_store::history::History;
-use memdir_store::place::{self, Environment, FoundBy, Place, Registry};
+use memdir_store::place::{self, Environment, FoundBy, Place, Project, Registry};
 use memdir_store::secrets;
 use memdir_store::surroundings::Surroundings;
 use memdir_store::vault::{Loaded, OpenError, Snapshot, Vault, Writer};
@@ -275,11 +275,16 @@ impl Context {
         existing(Vault::open(&self.place.home, USER, &self.place.user_vault()))
     }
 
+    /// Returns the registered projects other than this one.
+    pub(crate) fn other_projects(&self) -> Result<Vec<Project>, Failure> {
+        let (registry, _) = Registry::load(&self.place.home).map_err(|err| Failure::from_chain(&err))?;
+        Ok(registry.projects().filter(|project| project.id != self.place.project.id).cloned().collect())
+    }
+
     /// Opens the vaults of every registered project and the user vault; what cannot be opened is passed over.
     pub(crate) fn all_shelves(&self) -> Result<Vec<Shelf>, Failure> {
         let mut shelves = self.shelves()?;
-        let (registry, _) = Registry::load(&self.place.home).map_err(|err| Failure::from_chain(&err))?;
-        for project in registry.projects() {
+        for project in self.other_projects()? {
             let Some(path) = &project.vault else { continue };
             if shelves.iter().any(|shelf| shelf.vault.path() == path) {
                 continue;

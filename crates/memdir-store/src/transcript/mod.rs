@@ -21,6 +21,7 @@ mod grep;
 mod kept;
 mod lines;
 mod reading;
+mod search;
 #[cfg(test)]
 mod tests;
 
@@ -34,13 +35,14 @@ use memdir_core::transcript::{Host, Turn};
 
 use self::cursor::Cursors;
 use crate::lock::LockError;
-use crate::place::{Place, SessionDirs};
+use crate::place::{Place, Project, SessionDirs};
 
 pub use backfill::{Outlook, Report, Step};
 pub use find::SessionFile;
 pub use grep::{Found, Hit, Query};
 pub use kept::{KeptFile, KeptTurns};
 pub use reading::{HostTurns, LeftOut};
+pub use search::Said;
 
 /// Why copies could not be kept.
 #[derive(Debug, thiserror::Error)]
@@ -120,6 +122,21 @@ impl Session {
 }
 
 impl Transcripts {
+    /// Looks for the sessions of another registered project on this machine.
+    pub fn of_project(place: &Place, project: &Project) -> Self {
+        let mut slugs = project.claude_slugs.clone();
+        let vault = project.vault.as_deref();
+        slugs.extend(vault.and_then(|vault| find::slug_around(vault, place.session_dirs.claude.as_deref())));
+        Self {
+            home: place.home.clone(),
+            id: project.id.to_string(),
+            state: place.home.join("projects").join(project.id.as_str()),
+            dirs: place.session_dirs.clone(),
+            roots: project.roots.clone(),
+            slugs,
+        }
+    }
+
     /// Looks for the sessions of the project at `place`.
     pub fn of(place: &Place) -> Self {
         let mut roots = place.project.roots.clone();

@@ -19,6 +19,7 @@ mod recover;
 mod restore;
 mod snapshot;
 mod take_up;
+mod then;
 mod undo;
 mod unseen;
 
@@ -43,6 +44,7 @@ pub use inspect::Inspection;
 pub use listing::{Skipped, Why};
 pub use restore::Copy;
 pub use snapshot::{Entry, Loaded, Snapshot};
+pub use then::Then;
 pub use undo::Undone;
 
 /// A file above this size is listed by `doctor`, but is no memory.

@@ -19,6 +19,7 @@ mod privacy;
 mod recall;
 mod remember;
 mod review;
+mod search;
 mod secrets;
 mod setup;
 mod trust;
