@@ -45,13 +45,16 @@ pub struct Event {
     /// How many bytes it took there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
+    /// In which manner it was used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub how: Option<How>,
 }
 
 impl Event {
     /// Says that something happened to a memory.
     pub fn new(t: Timestamp, ev: EventKind, mem: &str) -> Self {
         let mem = mem.to_owned();
-        Self { t, ev, mem, sha256: None, sid: None, by: None, prov: None, rank: None, bytes: None }
+        Self { t, ev, mem, sha256: None, sid: None, by: None, prov: None, rank: None, bytes: None, how: None }
     }
 }
 
@@ -89,6 +92,25 @@ pub enum EventKind {
     Restore,
     /// Its text was erased everywhere.
     Erase,
+    /// Anything this version does not know.
+    #[serde(other)]
+    Other,
+}
+
+/// In which manner a memory was used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum How {
+    /// Its file was read.
+    Read,
+    /// Somebody named it.
+    Cited,
+    /// It was edited or corrected.
+    Edited,
+    /// A file was edited that it is about.
+    EditedRelated,
+    /// The user said that it is so.
+    Confirmed,
     /// Anything this version does not know.
     #[serde(other)]
     Other,

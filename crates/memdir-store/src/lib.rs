@@ -3,6 +3,7 @@
 //! May read and write its own directories, lock and list them. May not talk to a network, call a model or print.
 
 pub mod disk;
+pub mod evidence;
 pub mod exchange;
 pub mod gate;
 pub mod health;

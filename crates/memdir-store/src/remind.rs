@@ -3,6 +3,8 @@
 //! Every way into a session (the command, hooks, a server) goes through [`remind`], so that the session's budget, what it has
 //! seen already, trust, verification and the ledger are the same everywhere. No memory file is touched.
 
+use std::path::Path;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use memdir_core::change::Surface;
@@ -13,6 +15,7 @@ use memdir_core::recall::{Hit, MAX_SHOWN, Moment, Weights, recall};
 use memdir_core::text::age;
 
 use crate::disk::Dir;
+use crate::evidence::{self, Sign, Witness};
 use crate::ledger::{self, Event, EventKind};
 use crate::notes::{self, NotesError, Upkeep};
 use crate::place::{Environment, Place};
@@ -70,6 +73,7 @@ pub struct Reminded {
 pub fn remind(vaults: &[Vault], moment: &Moment, asker: &Asker<'_>) -> Result<Reminded, NotesError> {
     let now = asker.now.to_zoned(asker.zone.clone());
     let weights = Weights::fitted();
+    asker.learn(vaults, moment);
     let mut reminded = Reminded::default();
     let mut found: Vec<(usize, Hit)> = Vec::new();
     let mut usages = Vec::with_capacity(vaults.len());
@@ -96,6 +100,20 @@ pub fn remind(vaults: &[Vault], moment: &Moment, asker: &Asker<'_>) -> Result<Re
     Ok(reminded)
 }
 
+impl Asker<'_> {
+    /// Notes what the moment says about memories that the session was shown earlier.
+    fn learn(&self, vaults: &[Vault], moment: &Moment) {
+        let Some(session) = self.session else { return };
+        let witness = Witness { session, now: self.now, by: self.by };
+        let is_memory = |file: &&String| vaults.iter().any(|vault| Path::new(file).starts_with(vault.path()));
+        let mut signs: Vec<Sign> =
+            moment.files.iter().filter(is_memory).map(|file| Sign::Read(file)).collect();
+        // A name of several words is worth a look at the ledger; most prompts have none.
+        signs.extend(moment.prompt.contains(['-', '_', '[']).then_some(Sign::Said(&moment.prompt)));
+        evidence::note(vaults, &signs, &witness);
+    }
+}
+
 impl Reminded {
     /// Takes a memory in if the session has not seen it and has room for it.
     fn take(&mut self, vault: &Vault, at: usize, hit: Hit, usage: &Usage) {
@@ -112,6 +130,9 @@ impl Reminded {
     fn admit(&self, vault: &Vault, hit: &Hit, usage: &Usage) -> Result<Loaded, &'static str> {
         if usage.was_shown(&hit.note.name) {
             return Err("shown in this session already");
+        }
+        if usage.was_read(&hit.note.name) {
+            return Err("read in this session already");
         }
         if self.shown.len() >= MAX_SHOWN {
             return Err("no room");

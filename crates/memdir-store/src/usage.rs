@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use memdir_core::recall::{Note, Standing};
 use memdir_core::strength::strength;
 
-use crate::ledger::{EventKind, Ledger};
+use crate::ledger::{EventKind, How, Ledger};
 use crate::vault::Vault;
 
 /// What the first use adds to a memory's stability, and what each time of being shown in vain leaves of it.
@@ -24,6 +24,8 @@ pub struct Usage {
     memories: HashMap<String, Used>,
     /// What the session has been shown.
     shown: HashSet<String>,
+    /// What the session has read by itself.
+    read: HashSet<String>,
     n_bytes: u64,
     now: Timestamp,
 }
@@ -64,6 +66,10 @@ impl Usage {
                     }
                 }
                 EventKind::Used => {
+                    // What was read in full is in the session's context.
+                    if is_own && event.how == Some(How::Read) {
+                        usage.read.insert(event.mem.clone());
+                    }
                     let used = usage.memories.entry(event.mem).or_default();
                     used.used += 1;
                     used.last_used = used.last_used.max(Some(event.t));
@@ -89,6 +95,11 @@ impl Usage {
     /// Says whether the session has been shown a memory.
     pub fn was_shown(&self, name: &str) -> bool {
         self.shown.contains(name)
+    }
+
+    /// Says whether the session has read a memory by itself.
+    pub fn was_read(&self, name: &str) -> bool {
+        self.read.contains(name)
     }
 
     /// Returns how many bytes of memories the session has been shown.

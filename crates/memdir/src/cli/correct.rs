@@ -2,6 +2,7 @@
 
 use memdir_core::change::Edit;
 use memdir_core::memory::Value;
+use memdir_store::ledger::How;
 
 use super::save::replace_body;
 use super::writing::{self, Why, one_line, set};
@@ -50,6 +51,7 @@ pub(crate) fn run(args: Args, context: &Context, ui: &mut Ui) -> Result<Outcome,
     let edit = Edit::Replace { path: loaded.path.clone(), base, text: document.bytes().to_vec() };
     let set = args.why.change_set("correct", vec![edit])?;
     let committed = writing::commit(&vault, &set, context, ui)?;
+    writing::note_use(&vault, &loaded, How::Edited, args.why.session.as_deref(), context);
     writing::print_written(loaded.path.stem(), &committed, ui);
     Ok(Outcome::Done)
 }

@@ -6,6 +6,7 @@ use std::process::Command;
 use memdir_core::change::Edit;
 use memdir_core::memory::{Document, MemoryType, Scope, Value};
 use memdir_store::disk::Dir;
+use memdir_store::ledger::How;
 use memdir_store::vault::{Loaded, SCRATCH, Vault};
 
 use super::save::{check_base, replace_body};
@@ -91,6 +92,7 @@ pub(crate) fn run(mut args: Args, context: &Context, ui: &mut Ui) -> Result<Outc
     if let Some(scratch) = scratch {
         scratch.discard();
     }
+    writing::note_use(&vault, &loaded, How::Edited, args.why.session.as_deref(), context);
     writing::print_written(loaded.path.stem(), &committed, ui);
     Ok(Outcome::Done)
 }

@@ -2,9 +2,11 @@
 
 use memdir_core::memory::{MemoryType, Provenance, Severity};
 use memdir_core::text::{age, age_days};
+use memdir_store::ledger::How;
 use memdir_store::vault::{Loaded, Vault};
 use serde_json::json;
 
+use super::writing;
 use crate::context::{Context, Found};
 use crate::failure::{Failure, Outcome};
 use crate::ui::{Tone, Ui};
@@ -19,10 +21,14 @@ pub(crate) struct Args {
     /// Print the file byte for byte
     #[arg(long)]
     raw: bool,
+    /// The session that reads it; counts as use
+    #[arg(long, value_name = "ID", env = "MEMDIR_SESSION")]
+    session: Option<String>,
 }
 
 pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
     let Found { vault, loaded } = context.find(&args.name)?;
+    writing::note_use(&vault, &loaded, How::Read, args.session.as_deref(), context);
     if args.raw && !ui.is_json() {
         ui.raw(loaded.document.bytes());
         return Ok(Outcome::Done);

@@ -2,7 +2,9 @@
 
 use memdir_core::change::{Author, ChangeSet, Edit, Surface};
 use memdir_core::memory::{Document, EditError, Provenance, Value};
-use memdir_store::vault::{Committed, Vault};
+use memdir_store::evidence::{self, Sign, Witness};
+use memdir_store::ledger::How;
+use memdir_store::vault::{Committed, Loaded, Vault};
 use serde_json::{Value as Json, json};
 
 use crate::context::Context;
@@ -58,6 +60,16 @@ pub(crate) fn commit(
     let _ = writer.prune();
     announce(&committed, ui);
     Ok(committed)
+}
+
+/// Notes that a session made use of a memory; without a session there is nobody to learn from.
+pub(crate) fn note_use(vault: &Vault, loaded: &Loaded, how: How, session: Option<&str>, context: &Context) {
+    let Some(session) = session else { return };
+    let path = vault.path().join(loaded.path.as_str());
+    let Some(path) = path.to_str() else { return };
+    let sign = if how == How::Edited { Sign::Edited(path) } else { Sign::Read(path) };
+    let witness = Witness { session, now: context.now, by: Surface::Cli };
+    evidence::note(std::slice::from_ref(vault), &[sign], &witness);
 }
 
 /// Tells what the author should know about a commit.

@@ -194,6 +194,75 @@ fn a_file_and_a_failure_bring_their_memories() {
     assert_eq!(names(&answer)[0], "gotcha-pool-timeout");
 }
 
+/// Two memories that say the same in the same words, and the order in which they are found.
+fn twins(sandbox: &Sandbox) -> impl Fn(&str) -> Vec<String> + '_ {
+    for name in ["project-lamp-1", "project-lamp-2"] {
+        let text = "The lighthouse lamp is serviced by the museum in Oslo";
+        note(sandbox, name, "project", "", text, "The museum sends somebody each spring.");
+    }
+    |now: &str| {
+        let args = ["search", "--json", "who services the lighthouse lamp?"];
+        let answer = sandbox.memdir(&args).at(now).ok().json();
+        names(&answer).into_iter().filter(|name| name.starts_with("project-lamp")).collect()
+    }
+}
+
+/// DS-01, DS-02: what a session reads, edits or names comes first from then on.
+#[test]
+fn ds_02_a_memory_that_was_used_comes_before_its_twin() {
+    for manner in ["read", "edited", "named", "file"] {
+        let sandbox = project();
+        let order = twins(&sandbox);
+        let before = order("2026-04-02T12:00:00Z");
+        let [first, second] = &before[..] else { panic!("{before:?}") };
+        let run = |args: &[&str]| sandbox.memdir(args).run();
+        let path = sandbox.memory(second);
+        match manner {
+            "read" => drop(run(&["show", second, "--session", "s1"])),
+            "edited" => drop(run(&["edit", second, "--set", "confidence=high", "--session", "s1"])),
+            "named" => {
+                run(&["recall", "who services the lighthouse lamp in the museum?", "--session", "s1"]);
+                run(&["recall", &format!("do as {second} says"), "--session", "s1"]);
+            }
+            _ => drop(run(&["recall", "go on", "--file", path.to_str().unwrap(), "--session", "s1"])),
+        }
+        assert_eq!(order("2026-04-02T12:00:00Z"), [second.clone(), first.clone()], "{manner}");
+    }
+}
+
+/// DS-02: shown five times and never used, a memory comes after its twin and is still found.
+#[test]
+fn ds_02_a_memory_that_was_shown_in_vain_comes_after_its_twin() {
+    let sandbox = project();
+    let order = twins(&sandbox);
+    // Both are shown to five sessions, and each of these makes use of the second.
+    for n in 0..5 {
+        let session = format!("s{n}");
+        let answer = recall(&sandbox, &["who services the lighthouse lamp?", "--session", &session]);
+        assert_eq!(names(&answer).len(), 2, "{answer}");
+        sandbox.memdir(&["show", "project-lamp-2", "--session", &session]).ok();
+    }
+    assert_eq!(order("2026-06-02T12:00:00Z"), ["project-lamp-2", "project-lamp-1"]);
+    let strength = |name: &str| {
+        let rows = sandbox.memdir(&["list", "--json"]).at("2026-06-02T12:00:00Z").ok().json();
+        let row = rows.as_array().unwrap().iter().find(|row| row["name"] == name).unwrap().clone();
+        row["strength"].as_f64().unwrap()
+    };
+    assert!(strength("project-lamp-1") < 0.1 && strength("project-lamp-2") > 0.3);
+}
+
+/// R2-11.
+#[test]
+fn r2_11_what_a_session_has_read_is_not_shown_to_it() {
+    let sandbox = project();
+    let prompt = "what did we decide about refreshing tokens?";
+    sandbox.memdir(&["show", "decision-queue", "--session", "s1"]).ok();
+    let answer = recall(&sandbox, &[prompt, "--session", "s1"]);
+    assert!(!names(&answer).contains(&"decision-queue".to_owned()), "{answer}");
+    assert!(answer["skipped"].to_string().contains("read in this session already"), "{answer}");
+    assert_eq!(names(&recall(&sandbox, &[prompt, "--session", "s2"]))[0], "decision-queue");
+}
+
 /// PR-05.
 #[test]
 fn a_day_that_comes_near_is_told_when_somebody_asks_what_to_do() {
