@@ -7,6 +7,7 @@
 
 pub(crate) mod commits;
 mod instructions;
+pub(crate) mod manifests;
 mod names;
 mod recurrence;
 pub(crate) mod symbols;

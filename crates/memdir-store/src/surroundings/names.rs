@@ -6,6 +6,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
 
+use super::manifests::{MANIFESTS, Tells};
 use super::tree::Tree;
 use crate::disk::Dir;
 
@@ -17,25 +18,6 @@ const MAX_NAMES: usize = 1024;
 const MAX_MANIFESTS: usize = 16;
 /// Longer manifests are generated.
 const MAX_MANIFEST: u64 = 64 * 1024;
-/// Files that list what a project is made of.
-const MANIFESTS: [&str; 16] = [
-    "Cargo.toml",
-    "package.json",
-    "pyproject.toml",
-    "requirements.txt",
-    "go.mod",
-    "Gemfile",
-    "composer.json",
-    "pom.xml",
-    "build.gradle",
-    "build.gradle.kts",
-    "compose.yaml",
-    "compose.yml",
-    "docker-compose.yml",
-    "mix.exs",
-    "pubspec.yaml",
-    "Package.swift",
-];
 /// Words that manifests are written in.
 static NO_NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     "name version edition license description dependencies features full default workspace members \
@@ -54,7 +36,7 @@ pub(super) fn collect(root: Option<&Dir>, tree: &Tree) -> BTreeSet<String> {
     for path in tree.names() {
         let at = memchr::memrchr(b'/', path);
         let (folder, file) = at.map_or((&b""[..], path), |at| (&path[..at], &path[at + 1..]));
-        if MANIFESTS.iter().any(|manifest| manifest.as_bytes() == file) {
+        if MANIFESTS.iter().any(|(name, tells)| name.as_bytes() == file && *tells != Tells::Versions) {
             manifests.extend(std::str::from_utf8(path));
         }
         // Sorted paths share their folder with the one before, nearly always, and else its upper folders.

@@ -8,36 +8,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value as Json;
 
 use crate::disk::Dir;
+use crate::surroundings::manifests::{MANIFESTS, Tells};
 use crate::surroundings::tree::Tree;
 
 /// Most files that are read.
 const MAX_FILES: usize = 64;
 /// Longer files are generated.
 const MAX_FILE: u64 = 256 << 10;
-/// Files that define versions or tasks.
-const FILES: [&str; 21] = [
-    "Cargo.toml",
-    "package.json",
-    "pyproject.toml",
-    "requirements.txt",
-    "go.mod",
-    "Gemfile",
-    "compose.yaml",
-    "compose.yml",
-    "docker-compose.yml",
-    "docker-compose.yaml",
-    "rust-toolchain.toml",
-    "rust-toolchain",
-    ".nvmrc",
-    ".node-version",
-    ".python-version",
-    ".tool-versions",
-    "Makefile",
-    "makefile",
-    "GNUmakefile",
-    "justfile",
-    "Justfile",
-];
+/// Says whether a file defines versions or tasks.
+fn defines(name: &str) -> bool {
+    MANIFESTS.iter().any(|(manifest, tells)| *manifest == name && *tells != Tells::Names)
+}
 
 /// What a project's files define.
 #[derive(Debug, Default)]
@@ -65,7 +46,7 @@ pub(super) enum Version<'m> {
 
 impl Manifests {
     pub(super) fn read(root: &Dir, tree: &Tree) -> Self {
-        let mut paths: Vec<&str> = tree.paths().filter(|path| FILES.contains(&file_name(path))).collect();
+        let mut paths: Vec<&str> = tree.paths().filter(|path| defines(file_name(path))).collect();
         paths.sort_by_key(|path| path.matches('/').count());
         let mut manifests = Self::default();
         for path in paths.into_iter().take(MAX_FILES) {
