@@ -165,8 +165,16 @@ fn is_key(value: &[u8]) -> bool {
         && !value::is_hex(value)
         && !value::is_reference(value)
         && !value.starts_with(b"sha")
+        && !begins_with_date(value)
         && !value.iter().any(|byte| b"\"'{}<>()[]|`,;".contains(byte))
         && !value::contains(value, b"::")
+}
+
+/// Says whether a value begins with a day: a time with something behind it, or a file that is named by one.
+fn begins_with_date(value: &[u8]) -> bool {
+    let Some(day) = value.get(..10) else { return false };
+    let is_digit = |at: usize| day[at].is_ascii_digit();
+    day[4] == b'-' && day[7] == b'-' && [0, 1, 2, 3, 5, 6, 8, 9].into_iter().all(is_digit)
 }
 
 /// Says whether two or three words are a password with spaces in it: one of them is like no word.

@@ -112,6 +112,9 @@ pub(super) fn read(text: &[u8], at: Range<usize>) -> (usize, Vec<Candidate>) {
     };
     let Some(promise) = promise else { return (end, Vec::new()) };
     let reader = Reader { text, name, promise };
+    if reader.is_listed_name() {
+        return (end, Vec::new());
+    }
     if let Some(candidate) = reader.assigned() {
         let mut candidates = reader.column();
         candidates.push(candidate);
@@ -182,6 +185,16 @@ impl Reader<'_> {
     fn candidate(&self, span: Range<usize>, link: Link, quoted: bool) -> Option<Candidate> {
         let (name, promise) = (self.name.clone(), self.promise);
         (span.len() >= 3).then_some(Candidate { span, name, promise, link, quoted })
+    }
+
+    /// Says whether it is a name in a list of names: `"feedback-passphrase", "project-freeze-2026"`. A secret may stand
+    /// beside its name in quotes too, but that name is a word, and the secret is no chain of words.
+    fn is_listed_name(&self) -> bool {
+        let rest = &self.text[self.name.end..];
+        let next = [&b"\", \""[..], b"\",\"", b"', '", b"','"];
+        let Some(rest) = next.iter().find_map(|between| rest.strip_prefix(*between)) else { return false };
+        let len = rest.iter().take(MAX_NAME).position(|byte| matches!(byte, b'"' | b'\''));
+        len.is_some_and(|len| is_chain(&rest[..len])) && is_chain(&self.text[self.name.clone()])
     }
 
     /// Says whether the next word makes it another thing: "key id", "password policy".
@@ -300,6 +313,15 @@ impl Reader<'_> {
             .filter_map(|piece| self.candidate(piece.span, Link::Near, piece.quoted))
             .collect()
     }
+}
+
+/// Says whether a text is a name made of several plain words: lower case, joined by dashes, a short number at most.
+fn is_chain(text: &[u8]) -> bool {
+    let parts: Vec<&[u8]> = text.split(|byte| *byte == b'-').collect();
+    let is_word = |part: &&[u8]| part.len() >= 2 && part.iter().all(u8::is_ascii_lowercase);
+    let is_number = |part: &&[u8]| (1..=4).contains(&part.len()) && part.iter().all(u8::is_ascii_digit);
+    let n_words = parts.iter().filter(|part| is_word(part)).count();
+    n_words >= 2 && parts.iter().all(|part| is_word(part) || is_number(part))
 }
 
 /// Reads the value that begins at `at`.

@@ -129,6 +129,19 @@ fn x1_neighbours_and_far_places() {
     assert_eq!(&far[findings[0].start..findings[0].end], token);
 }
 
+/// A secret beside its name in quotes is still found, also where it has dashes.
+#[test]
+fn x1_arguments_beside_a_name() {
+    check(
+        &[
+            "login(\"password\", \"tiger-lamp-42\")",
+            "set('db-password', '<{[A-Za-z0-9]{20}}>')",
+            "put(\"wifi-passphrase\", \"<{HUMAN}>!\")",
+        ],
+        true,
+    );
+}
+
 #[test]
 fn x2_placeholders_are_no_secrets() {
     let values = [
@@ -191,6 +204,11 @@ fn x2_what_only_sounds_secret_is_passed_over() {
             "postgres://postgres:postgres@localhost:5432/postgres",
             "-----BEGIN CERTIFICATE-----\n<{[A-Za-z0-9+/]{64}}>\n-----END CERTIFICATE-----",
             "pass `debug=True` to `asyncio.run()`",
+            "the token vocabulary (vocabulary.bin) and its table of 30,522 rows",
+            "| token vocabulary (`vocabulary.bin`) | from google-bert/bert-base-uncased-v1.0 | Apache-2.0 |",
+            "[\"feedback-passphrase\", \"project-freeze-2026\"]",
+            "names = ['reference-wifi-passphrase','project-lamp-1']",
+            "\"Token refresh behind a queue\"\ntype: session\nended: 2026-04-02T10:31:00Z\\n---\\n\\n## Summary",
         ],
         false,
     );

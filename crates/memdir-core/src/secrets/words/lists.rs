@@ -143,4 +143,5 @@ pub(in crate::secrets) const ATTRIBUTES: &[&str] = &[
     "policy", "reset", "service", "manager", "vault", "endpoint", "header", "prefix", "format", "bucket", "limit",
     "limits", "budget", "count", "counts", "rotation", "hash", "hashes", "fingerprint", "expiry", "ttl", "size",
     "scope", "scopes", "usage", "lifetime", "prompt", "column", "strength", "hint", "page", "screen", "form",
+    "vocabulary", "vocab", "embedding", "embeddings", "stream", "table",
 ];
