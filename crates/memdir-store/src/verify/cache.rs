@@ -103,6 +103,12 @@ impl Cache {
         (row.sha256 == hash).then_some(row.verification)
     }
 
+    /// Returns the paths of the memories that were looked at, with the version that was.
+    pub fn known(&self) -> BTreeMap<String, ContentHash> {
+        let rows = self.lines().filter_map(|line| serde_json::from_slice::<Row>(line).ok());
+        rows.map(|row| (row.mem, row.sha256)).collect()
+    }
+
     /// Returns what git said about things while `commit` was checked out.
     pub(super) fn pasts(&self, commit: &str) -> Pasts {
         let rows = self.lines().filter(|line| line.starts_with(b"{\"past\""));

@@ -233,6 +233,30 @@ fn sl_05_sl_06_every_memory_shows_its_age_and_its_state() {
     assert_eq!(verify(&sandbox, "doors")["note"], "checked today, 2 of 2 hold");
 }
 
+/// What the last check found stands in `list`, for the version that was checked.
+#[test]
+fn sl_05_list_shows_the_state_of_each_memory() {
+    let sandbox = project();
+    save(&sandbox, "doors", DOORS);
+    let row = || {
+        let rows = sandbox.memdir(&["list"]).json();
+        rows.as_array().unwrap().iter().find(|row| row["name"] == "doors").unwrap().clone()
+    };
+    assert_eq!((&row()["state"], &row()["checked"]), (&json!("unverified"), &json!(null)));
+    let plain = || sandbox.memdir(&["list"]).ok().stdout;
+    assert!(!plain().contains("verified"), "nothing was ever looked up");
+    sandbox.memdir(&["verify"]).run();
+    assert_eq!(row()["state"], "verified");
+    assert!(row()["checked"].is_string() && row()["claims"].as_str().unwrap().contains("hold"), "{}", row());
+    assert!(plain().contains("verified"), "{}", plain());
+    fs::remove_file(sandbox.project().join("src/api/doors.rs")).unwrap();
+    sandbox.memdir(&["verify"]).run();
+    assert_eq!(row()["state"], "stale");
+    assert!(plain().contains("stale"), "{}", plain());
+    sandbox.memdir(&["edit", "doors", "--append", "One more line."]).ok();
+    assert_eq!(row()["state"], "unverified", "another version than the one that was checked");
+}
+
 #[test]
 fn sl_08_idle_days_and_staleness_are_two_fields() {
     let sandbox = project();
