@@ -62,6 +62,15 @@ impl Query {
         Some(0.7 * coverage + 0.3 * strength)
     }
 
+    /// Lifts what an engine says of a memory that has every word of the query: who searches for a word means it, however
+    /// little it says by itself. Scores stay between 0 and 1, and in their order.
+    pub fn lift(&self, score: f64, text: &Text<'_>) -> f64 {
+        let parts = [text.name, text.description, text.tags, text.body];
+        let parts: Vec<Vec<String>> = parts.iter().map(|part| words(part).collect()).collect();
+        let has_all = !self.words.is_empty() && self.words.iter().all(|word| worth(word, &parts) > 0.0);
+        if has_all { f64::midpoint(1.0, score) } else { score }
+    }
+
     /// Cuts the text around the first match.
     pub fn snippet(&self, body: &str) -> String {
         let body = body.trim();
@@ -109,6 +118,16 @@ mod tests {
 
     fn score(query: &str, name: &str, description: &str, body: &str) -> Option<f64> {
         Query::new(query).score(&Text { name, description, tags: "", body })
+    }
+
+    #[test]
+    fn what_has_every_word_is_lifted_and_stays_in_order() {
+        let lift = |query: &str, score: f64| {
+            let text = Text { name: "sack", description: "A quaz", tags: "", body: "of the burst" };
+            Query::new(query).lift(score, &text)
+        };
+        assert_eq!((lift("quaz", 0.0), lift("the quaz burst", 0.5)), (0.5, 0.75));
+        assert_eq!((lift("quaz lamp", 0.4), lift("", 0.4)), (0.4, 0.4));
     }
 
     #[test]

@@ -113,14 +113,19 @@ fn matches(hit: &core::Hit) -> bool {
 
 fn found_hit(shelf: usize, loaded: Loaded, found: core::Hit, query: &Query) -> Hit {
     let body = String::from_utf8_lossy(loaded.document.body()).into_owned();
+    let tags = loaded.memory.tags.join(" ");
     Hit {
         shelf,
-        score: f64::from(found.score),
+        score: query.lift(f64::from(found.score), &text(&loaded, &tags, &body)),
         snippet: query.snippet(&body),
         parts: recall::parts_json(&found.parts),
         via: found.via,
         loaded,
     }
+}
+
+fn text<'a>(loaded: &'a Loaded, tags: &'a str, body: &'a str) -> Text<'a> {
+    Text { name: &loaded.memory.name, description: &loaded.memory.description, tags, body }
 }
 
 /// Asks the index of each vault.
@@ -167,9 +172,7 @@ fn archived(shelves: &[Shelf], query: &Query) -> Vec<Hit> {
 fn hit(shelf: usize, loaded: Loaded, query: &Query) -> Option<Hit> {
     let body = String::from_utf8_lossy(loaded.document.body()).into_owned();
     let tags = loaded.memory.tags.join(" ");
-    let text =
-        Text { name: &loaded.memory.name, description: &loaded.memory.description, tags: &tags, body: &body };
-    let score = query.score(&text)?;
+    let score = query.score(&text(&loaded, &tags, &body))?;
     let mut parts = Map::new();
     parts.insert("words".to_owned(), json!(score));
     Some(Hit { shelf, score, snippet: query.snippet(&body), parts, via: Vec::new(), loaded })
