@@ -15,6 +15,7 @@ mod own;
 mod pointer;
 mod prune;
 mod render;
+mod router;
 #[cfg(test)]
 mod tests;
 
@@ -24,3 +25,4 @@ pub use own::{ForeignLine, foreign_lines, inject, own_lines, without_lines};
 pub use pointer::{MAX_LINE, pointer_line};
 pub use prune::prune;
 pub use render::{KEEP, Page, PageEntry, TRIM, render};
+pub use router::{ProjectRow, router};

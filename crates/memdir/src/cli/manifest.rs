@@ -1,8 +1,10 @@
 //! `memdir manifest`: one line a memory, for programs that choose among them.
 
 use memdir_core::memory::MemoryType;
+use memdir_core::page::router;
 use serde_json::json;
 
+use super::projects;
 use crate::context::{Context, USER, unreadable_state};
 use crate::failure::{Failure, Outcome};
 use crate::ui::Ui;
@@ -10,7 +12,7 @@ use crate::ui::Ui;
 /// Print one line per memory: type, file, time, description
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Print what a session gets of the index pages instead, the user's first
+    /// Print what a session gets of the index pages instead, the user's first, with the table of projects
     #[arg(long)]
     page: bool,
 }
@@ -39,6 +41,14 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
 /// Prints the index pages without what nobody vouched for.
 fn pages(context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
     let mut pages = Vec::new();
+    // A vault that was named stands alone.
+    let table = if context.place.explicit { String::new() } else { router(&projects::table(context)?) };
+    if !table.is_empty() {
+        pages.push(json!({ "vault": "router", "text": table }));
+        if !ui.is_json() {
+            ui.block(&table);
+        }
+    }
     for vault in context.vaults()?.iter().rev() {
         let text = vault.injectable_page().map_err(|err| unreadable_state(vault, &err))?;
         if !text.is_empty() {

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use clap::Subcommand;
 use jiff::Timestamp;
+use memdir_core::page::ProjectRow;
 use memdir_core::text::age;
+use memdir_store::journal::Journal;
 use memdir_store::place::{self, Environment, Project, ProjectId, Registry, RegistryError};
 use memdir_store::vault::Vault;
 use serde_json::{Value, json};
@@ -96,6 +98,19 @@ fn list(registry: &Registry, context: &Context, ui: &mut Ui) -> Result<Outcome, 
     Ok(Outcome::Done)
 }
 
+/// Returns the projects as the router shows them; those that use the memory of another are part of that.
+pub(super) fn table(context: &Context) -> Result<Vec<ProjectRow>, Failure> {
+    let (registry, _) = Registry::load(&context.place.home).map_err(|err| failure(&err, context))?;
+    let own = registry.projects().filter(|project| project.linked_to.is_none());
+    let row = |project: &Project| ProjectRow {
+        project: format!("{} ({})", project.name, project.id),
+        status: project.state.clone(),
+        last_activity: look_at(project, context).last.map(|last| last.to_zoned(context.zone.clone()).date()),
+        doc_tier: project.other.get("doc_tier").and_then(Value::as_str).unwrap_or_default().to_owned(),
+    };
+    Ok(own.map(row).collect())
+}
+
 /// Looks into a project's vault without changing anything; one that cannot be opened counts as empty.
 fn look_at<'r>(project: &'r Project, context: &Context) -> Row<'r> {
     let is_here = project.id == context.place.project.id;
@@ -108,6 +123,8 @@ fn look_at<'r>(project: &'r Project, context: &Context) -> Row<'r> {
     }
     let newest = vault.history().ok().flatten().and_then(|history| history.ids().ok()?.pop());
     row.last = row.last.max(newest.map(|id| id.at()));
+    let journal = Journal::of(&vault.state_path()).entries();
+    row.last = row.last.max(journal.first().map(|entry| entry.ended));
     row
 }
 

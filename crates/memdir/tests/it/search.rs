@@ -268,3 +268,30 @@ fn cp_02_what_was_learned_elsewhere_and_holds_everywhere_is_found_with_its_origi
     let shown = inside(&sandbox, &here, &["recall", prompt]).ok().stdout;
     assert!(shown.contains(&format!("learned in {origin}")), "{shown}");
 }
+
+/// CP-01, CP-04, IX-08: one row for each project, in `projects` and in what a session gets.
+#[test]
+fn cp_04_seven_projects_are_seven_rows() {
+    let sandbox = sandbox();
+    for n in 1..=7 {
+        let dir = sandbox.root().join(format!("work-{n}"));
+        fs::create_dir(&dir).unwrap();
+        let text = format!("The buoy number {n} is painted in colour {n}");
+        let args = ["save", "project-buoy", "--type", "project", "--description", &text, "--body", &text];
+        inside(&sandbox, &dir, &args).at(&format!("2026-03-0{n}T12:00:00Z")).ok();
+    }
+    let here = sandbox.root().join("work-3");
+    let rows = inside(&sandbox, &here, &["projects"]).json();
+    let days: Vec<&str> =
+        rows.as_array().unwrap().iter().map(|row| row["last_activity"].as_str().unwrap()).collect();
+    assert_eq!(days.len(), 7);
+    assert!(days.is_sorted_by(|a, b| a >= b), "{days:?}");
+    let pages = inside(&sandbox, &here, &["manifest", "--page"]).ok().stdout;
+    let table: Vec<&str> = pages.lines().filter(|line| line.starts_with("| work-")).collect();
+    assert_eq!(table.len(), 7);
+    assert!(
+        table[0].starts_with("| work-7 (work-7-") && table[0].contains("| active | 2026-03-07 |"),
+        "{pages}"
+    );
+    assert!(!pages.contains("colour 4"), "a project's memories stay with it");
+}
