@@ -8,10 +8,10 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 
 use jiff::Timestamp;
-use memdir_core::recall::{Note, Standing};
+use memdir_core::recall::{Note, Standing, Together};
 use memdir_core::strength::strength;
 
-use crate::ledger::{EventKind, How, Ledger};
+use crate::ledger::{Event, EventKind, How, Ledger};
 use crate::vault::Vault;
 
 /// What the first use adds to a memory's stability, and what each time of being shown in vain leaves of it.
@@ -85,6 +85,35 @@ impl Usage {
     pub fn of(vault: &Vault, session: Option<&str>, now: Timestamp) -> Self {
         let read = |ledger: Ledger| Self::read(&ledger, session, now).ok();
         vault.ledger().and_then(read).unwrap_or_else(|| Self { now, ..Self::default() })
+    }
+
+    /// Returns how often each other memory of a vault came up together with this one.
+    pub fn together(vault: &Vault, name: &str) -> HashMap<String, Together> {
+        // Shown by one answer: the same session and time. Used: the same session.
+        let mut shown: HashMap<(String, Timestamp), HashSet<String>> = HashMap::new();
+        let mut used: HashMap<String, HashSet<String>> = HashMap::new();
+        let visit = |event: Event| match (event.ev, event.sid) {
+            (EventKind::Surfaced, sid) => {
+                shown.entry((sid.unwrap_or_default(), event.t)).or_default().insert(event.mem);
+            }
+            (EventKind::Used, Some(sid)) => {
+                used.entry(sid).or_default().insert(event.mem);
+            }
+            _ => {}
+        };
+        if let Some(ledger) = vault.ledger() {
+            // What cannot be read teaches nothing.
+            let _ = ledger.for_each(visit);
+        }
+        let mut together: HashMap<String, Together> = HashMap::new();
+        for others in shown.into_values().filter(|others| others.contains(name)) {
+            others.into_iter().for_each(|other| together.entry(other).or_default().shown += 1);
+        }
+        for others in used.into_values().filter(|others| others.contains(name)) {
+            others.into_iter().for_each(|other| together.entry(other).or_default().used += 1);
+        }
+        together.remove(name);
+        together
     }
 
     /// Returns what is known of a memory's use.

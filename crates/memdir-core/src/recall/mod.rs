@@ -5,6 +5,7 @@
 //! probability of them. Below a floor nothing is shown: a wrong reminder costs more than none. Look at [`recall`] first,
 //! then at `parts.rs`, which names everything that counts.
 
+mod edges;
 mod gather;
 mod library;
 mod note;
@@ -14,6 +15,7 @@ mod rank;
 mod soft;
 pub mod tune;
 
+pub use edges::{Edge, EdgeKind, Together, edges};
 pub use library::{DocId, Library, Posting, Shelf};
 pub use note::{Entry, Note};
 pub use parts::{N_PARTS, Part, Parts, Weights};

@@ -93,8 +93,8 @@ fn manifest_has_one_line_for_each_memory() {
 #[test]
 fn links_shows_both_directions() {
     expect![[r#"
-        →  reference-tracker  wiki
-        ←  feedback-testing   wiki
+        →  reference-tracker  wiki  1.00
+        ←  feedback-testing   wiki  1.00
     "#]]
     .assert_eq(&shown(&furnished(), &["links", "project-migration-freeze"]));
 }
