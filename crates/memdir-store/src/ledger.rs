@@ -48,13 +48,27 @@ pub struct Event {
     /// In which manner it was used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub how: Option<How>,
+    /// What around the prompt called it up: `file`, `branch`, `error`, …
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signals: Vec<String>,
 }
 
 impl Event {
     /// Says that something happened to a memory.
     pub fn new(t: Timestamp, ev: EventKind, mem: &str) -> Self {
-        let mem = mem.to_owned();
-        Self { t, ev, mem, sha256: None, sid: None, by: None, prov: None, rank: None, bytes: None, how: None }
+        Self {
+            t,
+            ev,
+            mem: mem.to_owned(),
+            sha256: None,
+            sid: None,
+            by: None,
+            prov: None,
+            rank: None,
+            bytes: None,
+            how: None,
+            signals: Vec::new(),
+        }
     }
 }
 

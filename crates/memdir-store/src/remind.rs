@@ -4,6 +4,9 @@
 //! seen already, trust, verification and the ledger are the same everywhere. No memory file is touched.
 
 use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -11,7 +14,7 @@ use memdir_core::change::Surface;
 use memdir_core::claims::Verification;
 use memdir_core::frame::{Item, frame};
 use memdir_core::memory::MemoryPath;
-use memdir_core::recall::{Hit, MAX_SHOWN, Moment, Weights, recall};
+use memdir_core::recall::{Hit, MAX_SHOWN, Moment, Trigger, Weights, recall, triggers};
 use memdir_core::text::age;
 
 use crate::disk::Dir;
@@ -41,6 +44,8 @@ pub struct Asker<'a> {
     pub session: Option<&'a str>,
     /// Through which part of memdir.
     pub by: Surface,
+    /// When there is no time left: what is not done by then is left out.
+    pub until: Option<Instant>,
 }
 
 /// A memory that came to mind.
@@ -50,6 +55,8 @@ pub struct Reminder {
     pub vault: usize,
     /// What speaks for it.
     pub hit: Hit,
+    /// What around the prompt called it up.
+    pub triggers: Vec<Trigger>,
     /// The memory as it is now.
     pub loaded: Loaded,
 }
@@ -67,10 +74,51 @@ pub struct Reminded {
     pub n_bytes: u64,
     /// The vaults whose index was damaged and built anew.
     pub rebuilt: Vec<usize>,
+    /// How many memories were compared by what the index has of them; only those that are shown are opened.
+    pub n_considered: usize,
+    /// Whether the time was over before everything was looked at.
+    pub is_late: bool,
 }
+
+/// Of the time that there is, as much is kept for handing the answer over.
+const RESERVE: f64 = 0.2;
 
 /// Says what a session should be reminded of, and notes that it was.
 pub fn remind(vaults: &[Vault], moment: &Moment, asker: &Asker<'_>) -> Result<Reminded, NotesError> {
+    let reminded = look(vaults, moment, asker)?;
+    reminded.record(vaults, asker);
+    Ok(reminded)
+}
+
+/// Does the same within a time, whatever happens: who stalls or fails is not waited for, and the answer is what there was
+/// until then, or nothing.
+///
+/// The work is done by a thread of its own, so that a file system that hangs holds up nobody. What it finds too late is
+/// not shown, and so it is not noted either.
+pub fn remind_within(time: Duration, vaults: &[Vault], moment: &Moment, asker: &Asker<'_>) -> Reminded {
+    let until = Instant::now() + time.mul_f64(1.0 - RESERVE);
+    let (sender, receiver) = mpsc::sync_channel(1);
+    let (place, env, zone) = (asker.place.clone(), asker.env.clone(), asker.zone.clone());
+    let (session, now, by) = (asker.session.map(str::to_owned), asker.now, asker.by);
+    let (own_vaults, moment) = (vaults.to_vec(), moment.clone());
+    let work = move || {
+        let (session, until) = (session.as_deref(), Some(until));
+        let asker = Asker { place: &place, env: &env, now, zone: &zone, session, by, until };
+        // Nobody may be listening any more.
+        let _ = sender.send(look(&own_vaults, &moment, &asker));
+    };
+    let started = thread::Builder::new().name("recall".to_owned()).spawn(work);
+    let answer = started.ok().and_then(|_| receiver.recv_timeout(time).ok());
+    match answer {
+        Some(Ok(reminded)) => {
+            reminded.record(vaults, asker);
+            reminded
+        }
+        failed => Reminded { is_late: failed.is_none(), ..Reminded::default() },
+    }
+}
+
+fn look(vaults: &[Vault], moment: &Moment, asker: &Asker<'_>) -> Result<Reminded, NotesError> {
     let now = asker.now.to_zoned(asker.zone.clone());
     let weights = Weights::fitted();
     asker.learn(vaults, moment);
@@ -78,11 +126,16 @@ pub fn remind(vaults: &[Vault], moment: &Moment, asker: &Asker<'_>) -> Result<Re
     let mut found: Vec<(usize, Hit)> = Vec::new();
     let mut usages = Vec::with_capacity(vaults.len());
     for (at, vault) in vaults.iter().enumerate() {
+        if asker.is_late() {
+            reminded.is_late = true;
+            break;
+        }
         let usage = Usage::of(vault, asker.session, asker.now);
         let (recalled, upkeep) = notes::ask(vault, |notes| recall(notes, moment, &now, &weights, &usage))?;
         if upkeep == Upkeep::Rebuilt {
             reminded.rebuilt.push(at);
         }
+        reminded.n_considered += recalled.hits.len() + recalled.skipped.len();
         found.extend(recalled.hits.into_iter().map(|hit| (at, hit)));
         let skipped = recalled.skipped.into_iter().take(MAX_SHOWN);
         reminded.skipped.extend(skipped.map(|(hit, why)| (hit.note.name, why.as_str())));
@@ -91,16 +144,20 @@ pub fn remind(vaults: &[Vault], moment: &Moment, asker: &Asker<'_>) -> Result<Re
     }
     found.sort_by(|a, b| b.1.score.total_cmp(&a.1.score).then_with(|| a.1.note.name.cmp(&b.1.note.name)));
     for (at, hit) in found {
-        reminded.take(&vaults[at], at, hit, &usages[at]);
+        let triggers = triggers(&hit.note, moment, &now);
+        reminded.take(&vaults[at], at, hit, triggers, &usages[at]);
     }
     if !reminded.shown.is_empty() {
         reminded.frame(vaults, asker);
-        reminded.record(vaults, asker);
     }
     Ok(reminded)
 }
 
 impl Asker<'_> {
+    fn is_late(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
+
     /// Notes what the moment says about memories that the session was shown earlier.
     fn learn(&self, vaults: &[Vault], moment: &Moment) {
         let Some(session) = self.session else { return };
@@ -116,11 +173,11 @@ impl Asker<'_> {
 
 impl Reminded {
     /// Takes a memory in if the session has not seen it and has room for it.
-    fn take(&mut self, vault: &Vault, at: usize, hit: Hit, usage: &Usage) {
+    fn take(&mut self, vault: &Vault, at: usize, hit: Hit, triggers: Vec<Trigger>, usage: &Usage) {
         match self.admit(vault, &hit, usage) {
             Ok(loaded) => {
                 self.n_bytes += size(&loaded);
-                self.shown.push(Reminder { vault: at, hit, loaded });
+                self.shown.push(Reminder { vault: at, hit, triggers, loaded });
             }
             Err(why) => self.skipped.push((hit.note.name, why)),
         }
@@ -152,6 +209,9 @@ impl Reminded {
         let caches: Vec<Cache> = vaults.iter().map(Cache::load).collect();
         let item = |reminder: &Reminder| {
             let vault = &vaults[reminder.vault];
+            if asker.is_late() {
+                return item(reminder, vault, None, asker);
+            }
             let subject = verifier.subject(vault, &reminder.loaded);
             let has_claims = !subject.claims.is_empty();
             let checked = has_claims.then(|| verifier.glance(&subject, &caches[reminder.vault]));
@@ -175,6 +235,7 @@ impl Reminded {
                 by: Some(asker.by),
                 rank: Some(rank),
                 bytes: Some(size(&reminder.loaded)),
+                signals: reminder.triggers.iter().map(|trigger| trigger.kind.as_str().to_owned()).collect(),
                 ..Event::new(asker.now, EventKind::Surfaced, &reminder.hit.note.name)
             };
             let events: Vec<Event> = shown.map(event).collect();
@@ -195,7 +256,7 @@ fn machine_key(vault: &Vault) -> Vec<u8> {
 }
 
 fn item(reminder: &Reminder, vault: &Vault, checked: Option<&Verification>, asker: &Asker<'_>) -> Item {
-    let Reminder { hit, loaded, .. } = reminder;
+    let Reminder { hit, loaded, triggers, .. } = reminder;
     let (memory, now) = (&loaded.memory, asker.now);
     let mut remarks = vec![format!("saved {}", age(loaded.modified(), now))];
     remarks.push(format!("said by {}", vault.said_by(loaded.hash)));
@@ -207,6 +268,7 @@ fn item(reminder: &Reminder, vault: &Vault, checked: Option<&Verification>, aske
     let today = now.to_zoned(asker.zone.clone()).date();
     remarks.extend(memory.expires.filter(|day| *day <= today).map(|day| format!("ended {day}")));
     remarks.extend(memory.origin_project.as_ref().map(|origin| format!("learned in {origin}")));
+    remarks.extend(triggers.first().map(|trigger| format!("because {}", trigger.text)));
     remarks.extend(hit.via.first().map(|via| format!("via [[{via}]]")));
     // Of what nobody can look up here there is nothing to advise.
     let answered = checked.filter(|checked| checked.n_answered() > 0);

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use jiff::civil::Date;
+use jiff::civil::{Date, Time, Weekday};
 use jiff::{ToSpan, Zoned};
 
 use super::library::{DocId, Library};
@@ -13,6 +13,7 @@ use super::note::{Note, days, facet};
 use super::parts::{Part, Parts};
 use super::prompt::{Asked, Read};
 use super::soft::Wanted;
+use super::trigger::{by_author, holds_at, recurs_on};
 use crate::dates;
 use crate::embed::{self, DOT_SCALE, Row, Vector};
 use crate::glob;
@@ -148,6 +149,7 @@ pub(super) struct Look<'a, L> {
     library: &'a L,
     read: &'a Read,
     today: Date,
+    time: Time,
     /// The last day that the prompt names, if that is soon.
     until: Option<Date>,
     words: Match,
@@ -175,6 +177,7 @@ impl<'a, L: Library> Look<'a, L> {
             library,
             read,
             today: now.date(),
+            time: now.time(),
             until: until(&read.text, now),
             seen: Seen::new(&words, &near),
             words,
@@ -241,6 +244,8 @@ impl<'a, L: Library> Look<'a, L> {
         by_words(&mut parts, doc, &self.words, &self.seen, &note);
         by_meaning(&mut parts, self.read, cosine(&self.rows[0]), &self.seen, &note);
         by_signals(&mut parts, self.read, &note, self.today);
+        by_clock(&mut parts, &note, self.today.weekday(), self.time);
+        parts.set(Part::Author, f32::from(u8::from(by_author(&note, &self.read.authors).is_some())));
         by_named_day(&mut parts, &note, self.today, self.until);
         let sum = |found: &Match| found.shared(doc).sum;
         parts.set(Part::Branch, sum(&self.branch) / self.branch.most());
@@ -401,6 +406,15 @@ fn by_signals(parts: &mut Parts, read: &Read, note: &Note, today: Date) {
         parts.set(Part::Explicit, 1.0);
         parts.set(Part::ExplicitWords, parts.get(Part::Words));
     }
+}
+
+/// Says whether a note speaks of this time of the week or of the day.
+fn by_clock(parts: &mut Parts, note: &Note, day: Weekday, time: Time) {
+    let has = |part: &str| note.description.contains(part) || note.body.contains(part);
+    let flag = |is_so: bool| f32::from(u8::from(is_so));
+    // Most notes have neither: that is seen before their letters are made small.
+    parts.set(Part::Weekday, flag((has("day") || has("tag") || has("week")) && recurs_on(note, day)));
+    parts.set(Part::Hour, flag(has(":") && holds_at(note, time).is_some()));
 }
 
 /// Returns the last day that a prompt names, if it lies within some weeks.

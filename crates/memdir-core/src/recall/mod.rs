@@ -13,6 +13,7 @@ mod parts;
 mod prompt;
 mod rank;
 mod soft;
+mod trigger;
 pub mod tune;
 
 pub use edges::{Edge, EdgeKind, Together, edges};
@@ -21,6 +22,7 @@ pub use note::{Entry, Note};
 pub use parts::{N_PARTS, Part, Parts, Weights};
 pub use prompt::{Moment, is_single_word};
 pub use rank::{Hit, MAX_SHOWN, Recalled, Skipped, Standing, Unknown, rank, recall};
+pub use trigger::{Signal, Trigger, triggers};
 
 #[cfg(test)]
 mod tests;

@@ -110,6 +110,12 @@ parts! {
     OnBranch = "on_branch",
     /// It warns of a tool that is in use.
     ToolWarns = "tool_warns",
+    /// It speaks of this day of the week as one that comes again.
+    Weekday = "weekday",
+    /// It speaks of a part of the day that it is now.
+    Hour = "hour",
+    /// It names who wrote what is at hand.
+    Author = "author",
     /// What is reminded of links to it.
     Via = "via",
     /// The same, the more the fewer links there are.

@@ -21,6 +21,8 @@ pub struct Moment {
     pub branch: String,
     /// Tools that were used lately.
     pub tools: Vec<String>,
+    /// Who wrote what is at hand, by their names.
+    pub authors: Vec<String>,
 }
 
 /// A text as it is looked for.
@@ -74,6 +76,8 @@ pub(super) struct Read {
     pub(super) is_pasted: bool,
     /// Tools that were used lately, in lower case.
     pub(super) tools: Vec<String>,
+    /// Who wrote what is at hand.
+    pub(super) authors: Vec<String>,
     /// Each of its clauses, where there are several.
     pub(super) clauses: Vec<Vector>,
 }
@@ -99,6 +103,7 @@ impl Read {
                 || moment.prompt.contains("우리"),
             is_pasted: moment.prompt.contains(['`', '\n']),
             tools: moment.tools.iter().map(|tool| tool.to_lowercase()).collect(),
+            authors: moment.authors.clone(),
             clauses: clauses(&moment.prompt),
         }
     }

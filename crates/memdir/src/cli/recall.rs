@@ -1,14 +1,15 @@
 //! `memdir recall`: what an agent would be reminded of at a moment.
 
 use std::path::Path;
+use std::time::Duration;
 
 use jiff::Zoned;
 use memdir_core::change::Surface;
-use memdir_core::recall::{self as core, Moment, Weights};
+use memdir_core::recall::{self as core, Moment, Trigger, Weights};
 use memdir_core::text::age_days;
 use memdir_store::index::IndexError;
 use memdir_store::notes::{self, Upkeep};
-use memdir_store::remind::{Asker, BUDGET, Reminded, Reminder, remind};
+use memdir_store::remind::{Asker, BUDGET, Reminded, Reminder, remind, remind_within};
 use memdir_store::vault::Vault;
 use serde_json::{Map, Value, json};
 
@@ -47,6 +48,12 @@ pub(crate) struct Args {
     /// The branch
     #[arg(long, value_name = "NAME", default_value = "")]
     branch: String,
+    /// Somebody who wrote what is at hand, by name
+    #[arg(long = "author", value_name = "NAME")]
+    authors: Vec<String>,
+    /// Answer within so many milliseconds with what there is by then, or with nothing; never with an error
+    #[arg(long, value_name = "MS")]
+    deadline: Option<u64>,
 }
 
 pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
@@ -59,8 +66,12 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
         zone: &context.zone,
         session: args.session.as_deref(),
         by: Surface::Cli,
+        until: None,
     };
-    let reminded = remind(&vaults, &moment, &asker).map_err(|err| Failure::from_chain(&err))?;
+    let reminded = match args.deadline {
+        Some(ms) => remind_within(Duration::from_millis(ms), &vaults, &moment, &asker),
+        None => remind(&vaults, &moment, &asker).map_err(|err| Failure::from_chain(&err))?,
+    };
     reminded.rebuilt.iter().for_each(|at| say_rebuilt(&vaults[*at], ui));
     print(&reminded, &vaults, context, ui);
     Ok(if reminded.shown.is_empty() { Outcome::Nothing } else { Outcome::Done })
@@ -78,6 +89,7 @@ fn moment(args: &Args, context: &Context) -> Result<Moment, Failure> {
         error,
         branch: args.branch.clone(),
         tools: args.tools.clone(),
+        authors: args.authors.clone(),
     })
 }
 
@@ -126,11 +138,14 @@ fn print(reminded: &Reminded, vaults: &[Vault], context: &Context, ui: &mut Ui) 
         "bytes": reminded.text.len(),
         "budget_left": BUDGET.saturating_sub(reminded.n_bytes),
         "skipped": reminded.skipped.iter().map(skipped).collect::<Vec<Value>>(),
+        "considered": reminded.n_considered,
+        "late": reminded.is_late,
     }));
 }
 
 fn hit_json(reminder: &Reminder, vault: &Vault, context: &Context) -> Value {
-    let Reminder { hit, loaded, .. } = reminder;
+    let Reminder { hit, loaded, triggers, .. } = reminder;
+    let trigger = |trigger: &Trigger| json!({ "kind": trigger.kind.as_str(), "text": trigger.text });
     json!({
         "name": loaded.path.stem(),
         "path": vault.path().join(loaded.path.as_str()).display().to_string(),
@@ -142,6 +157,7 @@ fn hit_json(reminder: &Reminder, vault: &Vault, context: &Context) -> Value {
         "snippet": loaded.memory.description,
         "age_days": age_days(loaded.modified(), context.now),
         "via": hit.via,
+        "triggers": triggers.iter().map(trigger).collect::<Vec<_>>(),
         "parts": parts_json(&hit.parts),
     })
 }

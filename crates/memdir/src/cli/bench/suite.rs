@@ -57,7 +57,7 @@ impl Suite {
             let prompts = PathBuf::from(format!("{name}.prompts.jsonl"));
             for row in rows::<MomentRow>(&prompts)? {
                 let MomentRow { id, kind, prompt, gold, files, command, error, branch, tools } = row;
-                let moment = Moment { prompt, files, command, error, branch, tools };
+                let moment = Moment { prompt, files, command, error, branch, tools, ..Moment::default() };
                 suite.moments.push((suite.shelves.len(), id, Labelled { kind, moment, gold }));
             }
             suite.shelves.push(Shelf::new(notes));
