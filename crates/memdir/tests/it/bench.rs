@@ -170,8 +170,9 @@ fn tuning_prints_a_whole_table_and_the_same_each_time() {
     assert_eq!(first.stdout, tune().stdout);
 }
 
+/// L2: the command that measures it, at sizes that a test has time for.
 #[test]
-fn latency_and_scale_measure_real_processes() {
+fn l2_latency_and_scale_measure_real_processes() {
     let sandbox = sandbox();
     let output =
         sandbox.memdir(&["bench", "latency", "--memories", "40", "--runs", "3", "--queries", "5"]).ok();
