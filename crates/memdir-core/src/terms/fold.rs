@@ -9,13 +9,18 @@ use crate::text::is_unspaced;
 const MAX_WORD: usize = 64;
 
 /// Returns the words of a text in lower case: letters and digits, or a run of a script without spaces. A name such as
-/// `parseConfig` is given whole and in parts. A contraction loses what stands behind its apostrophe.
+/// `parseConfig` is given whole and in parts. A contraction loses what stands behind its apostrophe, an elision (`l'heure`)
+/// what stands before it.
 pub(super) fn words(text: &str) -> Vec<String> {
     let text: String = if text.is_ascii() { text.to_owned() } else { text.nfkc().collect() };
     let mut words = Vec::new();
     for chunk in text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '’')) {
         let chunk = chunk.trim_matches(['\'', '’']);
-        let chunk = chunk.split(['\'', '’']).next().unwrap_or(chunk);
+        let chunk = match chunk.split_once(['\'', '’']) {
+            Some((article, word)) if is_elided(article) && word.chars().count() > 2 => word,
+            Some((word, _)) => word,
+            None => chunk,
+        };
         let mut start = 0;
         let mut was_unspaced = None;
         for (at, c) in chunk.char_indices() {
@@ -29,6 +34,12 @@ pub(super) fn words(text: &str) -> Vec<String> {
         spaced_or_not(&chunk[start..], &mut words);
     }
     words
+}
+
+/// Says whether French leaves out a vowel after this and writes an apostrophe.
+fn is_elided(article: &str) -> bool {
+    let article = article.to_lowercase();
+    matches!(article.as_str(), "l" | "d" | "n" | "s" | "j" | "m" | "t" | "c" | "qu" | "jusqu" | "lorsqu")
 }
 
 fn spaced_or_not(run: &str, words: &mut Vec<String>) {

@@ -5,6 +5,8 @@
 //! developers' words goes, so that a German prompt finds an English note and the other way round. A term is a hash that is
 //! the same in every version of an index and on every machine. Look at [`terms`] first.
 
+#[cfg(test)]
+mod coverage;
 mod fold;
 mod glossary;
 mod stop;
@@ -64,13 +66,13 @@ pub struct Occurrence {
     pub word: String,
 }
 
-/// What most of a text is written in, as far as endings and the glossary care.
+/// What the words of a text with spaces are written in, as far as endings and the glossary care.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Language {
     English,
     German,
-    /// French and Spanish.
-    Romance,
+    French,
+    Spanish,
 }
 
 /// Returns the terms of a text, in order, a repeated word each time.
@@ -78,7 +80,7 @@ pub fn terms(text: &str) -> Vec<Occurrence> {
     let words = fold::words(text);
     let language = language_of(&words);
     let stemmer = Stemmer::new(match language {
-        Language::English | Language::Romance => Algorithm::English,
+        Language::English | Language::French | Language::Spanish => Algorithm::English,
         Language::German => Algorithm::German,
     });
     let english = Stemmer::new(Algorithm::English);
@@ -86,19 +88,15 @@ pub fn terms(text: &str) -> Vec<Occurrence> {
     let mut push = |word: &str, origin: Origin| {
         found.push(Occurrence { term: Term::of(word), origin, word: word.to_owned() });
     };
-    for word in &words {
-        if word.starts_with(is_unspaced) {
-            unspaced(word, &mut |pair| push(pair, Origin::Said));
-            for meaning in glossary::of_unspaced(word) {
-                meaning.split(' ').for_each(|word| push(&english.stem(word), Origin::Translated));
+    for reading in read(&words, language) {
+        for word in reading.words {
+            match word.starts_with(is_unspaced) {
+                true => unspaced(word, &mut |pair| push(pair, Origin::Said)),
+                false if is_stop_word(word) => {}
+                false => push(&fold::without_marks(&stemmer.stem(word)), Origin::Said),
             }
-            continue;
         }
-        if is_stop_word(word) {
-            continue;
-        }
-        push(&fold::without_marks(&stemmer.stem(word)), Origin::Said);
-        for meaning in glossary::of_word(word, language) {
+        for meaning in reading.meanings {
             meaning.split(' ').for_each(|word| push(&english.stem(word), Origin::Translated));
         }
     }
@@ -113,19 +111,46 @@ pub fn in_english(text: &str) -> Cow<'_, str> {
     if language == Language::English && !words.iter().any(|word| word.starts_with(is_unspaced)) {
         return Cow::Borrowed(text);
     }
-    let mut english: Vec<Cow<'_, str>> = Vec::with_capacity(words.len());
-    for word in &words {
-        let meanings = match word.starts_with(is_unspaced) {
-            true => glossary::of_unspaced(word),
-            false if is_stop_word(word) => continue,
-            false => glossary::of_word(word, language).into_iter().take(2).collect(),
-        };
+    let mut english: Vec<&str> = Vec::with_capacity(words.len());
+    for reading in read(&words, language) {
+        let meanings = reading.meanings;
         match meanings.is_empty() {
-            true => english.push(Cow::Borrowed(word)),
-            false => english.extend(meanings.into_iter().map(Cow::Borrowed)),
+            true => {
+                english.extend(reading.words.iter().filter(|word| !is_stop_word(word)).map(String::as_str))
+            }
+            // A run without spaces has many words, one with spaces several meanings of one.
+            false if reading.words[0].starts_with(is_unspaced) => english.extend(meanings),
+            false => english.extend(meanings.into_iter().take(2)),
         }
     }
     Cow::Owned(english.join(" "))
+}
+
+/// Words that the glossary takes together, and what they mean.
+struct Reading<'a> {
+    words: &'a [String],
+    meanings: Vec<&'static str>,
+}
+
+/// Reads a text with the glossary: one word at a time, or several where they are a phrase.
+fn read<'a>(words: &'a [String], language: Language) -> Vec<Reading<'a>> {
+    let script = glossary::Script::of(words);
+    let mut readings = Vec::with_capacity(words.len());
+    let mut rest = words;
+    while let Some(word) = rest.first() {
+        let (n_words, meanings) = match word.starts_with(is_unspaced) {
+            true => (1, glossary::of_unspaced(word, script)),
+            false => match glossary::of_phrase(rest, language) {
+                Some(phrase) => phrase,
+                None if is_stop_word(word) => (1, Vec::new()),
+                None => (1, glossary::of_word(word, language)),
+            },
+        };
+        let (here, after) = rest.split_at(n_words);
+        readings.push(Reading { words: here, meanings });
+        rest = after;
+    }
+    readings
 }
 
 /// Returns the telling words of a text in English as far as the glossary goes, as they are written, each with its term.
@@ -151,13 +176,36 @@ fn language_of(words: &[String]) -> Language {
     let count = |is_one: fn(&str) -> bool| words.iter().filter(|word| is_one(word)).count();
     let n_english = count(stop::is_english);
     let n_german = count(|word| stop::is_german(word) || word.contains(['ä', 'ö', 'ü', 'ß']));
-    let n_romance =
-        count(|word| stop::is_romance(word) || word.contains(['é', 'è', 'ê', 'ñ', 'ó', 'í', 'ç']));
+    let n_romance = count(|word| {
+        stop::is_french(word)
+            || stop::is_spanish(word)
+            || word.contains(['à', 'â', 'é', 'è', 'ê', 'î', 'ô', 'ñ', 'á', 'ó', 'í', 'ú', 'ç'])
+    });
     match n_german.max(n_romance).max(n_english) {
-        0 if words.iter().any(|word| glossary::knows(word, Language::German)) => Language::German,
+        0 => language_by_glossary(words),
         n if n == n_english => Language::English,
         n if n == n_german => Language::German,
-        _ => Language::Romance,
+        _ => {
+            let n_french =
+                count(|word| stop::is_french(word) || word.contains(['à', 'â', 'è', 'ê', 'î', 'ô', 'ç']));
+            let n_spanish = count(|word| stop::is_spanish(word) || word.contains(['ñ', 'á', 'ó', 'í', 'ú']));
+            if n_spanish > n_french { Language::Spanish } else { Language::French }
+        }
+    }
+}
+
+/// Tells the language of a text without small words: German by any word of its list, French and Spanish by more than half,
+/// because they share more with English.
+fn language_by_glossary(words: &[String]) -> Language {
+    let n_known = |language| words.iter().filter(|word| glossary::knows(word, language)).count();
+    if n_known(Language::German) > 0 {
+        return Language::German;
+    }
+    let (n_french, n_spanish) = (n_known(Language::French), n_known(Language::Spanish));
+    match 2 * n_french.max(n_spanish) > words.len() {
+        true if n_spanish > n_french => Language::Spanish,
+        true => Language::French,
+        false => Language::English,
     }
 }
 
@@ -183,6 +231,11 @@ mod tests {
         check("The Migrations are never run on Fridays", expect!["migrat never run friday"]);
         check("Naïve café, ﬁle № 5", expect!["naiv cafe file 5"]);
         check("don't, it's, we've", expect![""]);
+    }
+
+    #[test]
+    fn an_elided_article_is_taken_off_and_a_phrase_is_read_as_one() {
+        check("l'hébergeur et le mot de passe", expect![""]);
     }
 
     #[test]

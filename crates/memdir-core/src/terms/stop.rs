@@ -182,17 +182,21 @@ const GERMAN: &[&str] = &[
     "von", "vor", "war", "waren", "warum", "was", "weil", "welche", "welchen", "welcher", "wenn", "wer",
     "werden", "wie", "will", "wir", "wird", "wo", "wollen", "wurde", "würde", "zu", "zum", "zur", "über",
 ];
-const ROMANCE: &[&str] = &[
-    "al", "avec", "ce", "ces", "cette", "comment", "con", "cual", "cuando", "cómo", "dans", "de", "del",
-    "des", "du", "el", "elle", "en", "es", "est", "et", "être", "hay", "il", "je", "la", "las", "le", "les",
-    "lo", "los", "mais", "mi", "más", "ne", "nos", "notre", "nous", "ou", "par", "para", "pas", "pero",
-    "plus", "por", "pour", "quand", "que", "quel", "quelle", "qui", "qué", "sans", "se", "ser", "ses", "sin",
-    "son", "sont", "su", "sur", "tu", "un", "una", "une", "vous", "y", "à",
+const FRENCH: &[&str] = &[
+    "au", "aux", "avec", "ce", "ces", "cette", "comment", "dans", "de", "des", "du", "elle", "en", "est",
+    "et", "il", "je", "la", "le", "les", "leur", "mais", "ne", "notre", "nous", "ou", "par", "pas", "plus",
+    "pour", "quand", "que", "quel", "quelle", "qui", "sans", "se", "ses", "son", "sont", "sur", "tu", "un",
+    "une", "vous", "y", "à", "être",
+];
+const SPANISH: &[&str] = &[
+    "al", "con", "cual", "cuando", "cómo", "de", "del", "el", "en", "es", "hay", "la", "las", "lo", "los",
+    "mi", "más", "nos", "para", "pero", "por", "que", "qué", "se", "ser", "sin", "son", "su", "tu", "un",
+    "una", "y",
 ];
 
 /// Says whether a word, in lower case, finds nothing.
 pub fn is_stop_word(word: &str) -> bool {
-    is_english(word) || is_german(word) || is_romance(word)
+    is_english(word) || is_german(word) || is_french(word) || is_spanish(word)
 }
 
 pub(super) fn is_english(word: &str) -> bool {
@@ -203,8 +207,12 @@ pub(super) fn is_german(word: &str) -> bool {
     GERMAN.binary_search(&word).is_ok()
 }
 
-pub(super) fn is_romance(word: &str) -> bool {
-    ROMANCE.contains(&word)
+pub(super) fn is_french(word: &str) -> bool {
+    FRENCH.binary_search(&word).is_ok()
+}
+
+pub(super) fn is_spanish(word: &str) -> bool {
+    SPANISH.binary_search(&word).is_ok()
 }
 
 #[cfg(test)]
@@ -215,5 +223,7 @@ mod tests {
     fn the_lists_are_sorted() {
         assert!(ENGLISH.is_sorted(), "English");
         assert!(GERMAN.is_sorted(), "German");
+        assert!(FRENCH.is_sorted(), "French");
+        assert!(SPANISH.is_sorted(), "Spanish");
     }
 }

@@ -1,46 +1,95 @@
 //! The English of developers' words in other languages.
 //!
 //! Each `.txt` is a list `word=english,english`, sorted by bytes and looked into where it stands: nothing is built when a
-//! process starts, and English texts never come here. Endings and compounds of German, endings of French and Spanish,
-//! particles of Korean and unspaced Japanese and Chinese are taken into account as far as a list can.
+//! process starts, and English texts never come here. The lists beside this file are written by hand; those in `learnt/`
+//! were learnt from translated software (`training/glossary`) and hold stems where a language has endings. What is written
+//! by hand comes first. Endings and compounds of German, endings of French and Spanish, particles of Korean and unspaced
+//! Japanese and Chinese are taken into account as far as a list can. Look at [`of_word`] and [`of_unspaced`] first.
 
 use std::cmp::Ordering;
+
+use frostem::{Algorithm, Stemmer};
 
 use super::Language;
 use crate::korean::is_syllable;
 
-const GERMAN: &str = include_str!("german.txt");
-const KOREAN: &str = include_str!("korean.txt");
-const FRENCH: &str = include_str!("french.txt");
-const SPANISH: &str = include_str!("spanish.txt");
-const JAPANESE: &str = include_str!("japanese.txt");
-const CHINESE: &str = include_str!("chinese.txt");
+/// What is known of a language: by hand, and learnt.
+#[derive(Clone, Copy)]
+struct Lists {
+    written: &'static str,
+    learnt: &'static str,
+}
 
+const GERMAN: Lists =
+    Lists { written: include_str!("german.txt"), learnt: include_str!("learnt/german.txt") };
+const KOREAN: Lists =
+    Lists { written: include_str!("korean.txt"), learnt: include_str!("learnt/korean.txt") };
+const FRENCH: Lists =
+    Lists { written: include_str!("french.txt"), learnt: include_str!("learnt/french.txt") };
+const SPANISH: Lists =
+    Lists { written: include_str!("spanish.txt"), learnt: include_str!("learnt/spanish.txt") };
+const JAPANESE: Lists =
+    Lists { written: include_str!("japanese.txt"), learnt: include_str!("learnt/japanese.txt") };
+const CHINESE: Lists =
+    Lists { written: include_str!("chinese.txt"), learnt: include_str!("learnt/chinese.txt") };
+
+/// A word has at most so many meanings: more of them find more than is meant.
+const MAX_MEANINGS: usize = 4;
 /// Parts of a compound are at least so long.
 const MIN_PART: usize = 4;
 /// Longest word of the lists of scripts without spaces, in characters.
 const MAX_UNSPACED: usize = 12;
+/// Longest phrase of the lists, in words: `mise en place de …`.
+const MAX_PHRASE: usize = 4;
 
 /// Returns what a word of a language with spaces means.
 pub(super) fn of_word(word: &str, language: Language) -> Vec<&'static str> {
     match language {
         Language::English => Vec::new(),
         Language::German => german(word),
-        Language::Romance => {
-            let lists = [FRENCH, SPANISH].into_iter();
-            lists.flat_map(|list| inflected(list, word, &ROMANCE_ENDINGS, &["er", "ar", "e", "o"])).collect()
+        Language::French => inflected(FRENCH, Algorithm::French, word, &ROMANCE_ENDINGS, &["er", "e"]),
+        Language::Spanish => {
+            inflected(SPANISH, Algorithm::Spanish, word, &ROMANCE_ENDINGS, &["ar", "er", "o"])
         }
     }
 }
 
-/// Says whether a word stands in a list as it is.
+/// Returns how many of the words at the start are a phrase such as `mot de passe`, and what it means. Phrases are a matter
+/// of French and Spanish; German writes them as one word.
+pub(super) fn of_phrase(words: &[String], language: Language) -> Option<(usize, Vec<&'static str>)> {
+    let lists = match language {
+        Language::French => FRENCH,
+        Language::Spanish => SPANISH,
+        Language::English | Language::German => return None,
+    };
+    (2..=words.len().min(MAX_PHRASE)).rev().find_map(|n_words| {
+        let last = &words[n_words - 1];
+        let phrase = words[..n_words].join(" ");
+        let singular = phrase.strip_suffix('s').filter(|_| last.len() > 3);
+        // `pièces jointes`, `copias de seguridad`: every word or only the first may stand in the plural.
+        let first = words[0]
+            .strip_suffix('s')
+            .map(|first| [&[first.to_owned()], &words[1..n_words]].concat().join(" "));
+        let each = words[..n_words]
+            .iter()
+            .map(|word| word.strip_suffix('s').unwrap_or(word))
+            .collect::<Vec<_>>()
+            .join(" ");
+        let forms = [Some(phrase.as_str()), singular, first.as_deref(), Some(&each)];
+        let found = forms.into_iter().flatten().find_map(|form| meanings(lists.written, form))?;
+        Some((n_words, found.collect()))
+    })
+}
+
+/// Says whether a word stands in a list written by hand as it is.
 pub(super) fn knows(word: &str, language: Language) -> bool {
-    let lists: &[&str] = match language {
+    let lists: &[Lists] = match language {
         Language::English => &[],
         Language::German => &[GERMAN],
-        Language::Romance => &[FRENCH, SPANISH],
+        Language::French => &[FRENCH],
+        Language::Spanish => &[SPANISH],
     };
-    lists.iter().any(|list| meanings(list, word).is_some())
+    lists.iter().any(|list| meanings(list.written, word).is_some())
 }
 
 const GERMAN_ENDINGS: [&str; 14] =
@@ -49,7 +98,7 @@ const ROMANCE_ENDINGS: [&str; 14] =
     ["ées", "ée", "és", "é", "ados", "ado", "ada", "es", "as", "os", "s", "e", "a", "o"];
 
 fn german(word: &str) -> Vec<&'static str> {
-    let found = inflected(GERMAN, word, &GERMAN_ENDINGS, &["en", "e", "n", "ung"]);
+    let found = german_part(word);
     if !found.is_empty() || word.len() < 2 * MIN_PART {
         return found;
     }
@@ -60,32 +109,42 @@ fn german(word: &str) -> Vec<&'static str> {
     for at in cuts.rev() {
         let (first, rest) = word.split_at(at);
         let joints = ["", "s", "es", "n", "en"];
-        let first = joints.iter().find_map(|joint| meanings(GERMAN, first.strip_suffix(joint)?));
-        let Some(first) = first else { continue };
-        let rest = inflected(GERMAN, rest, &GERMAN_ENDINGS, &["en", "e", "n"]);
+        let mut heads = joints.iter().filter_map(|joint| first.strip_suffix(joint));
+        let Some(first) = heads.find_map(|head| exact(GERMAN, Algorithm::German, head)) else { continue };
+        let rest = german_part(rest);
         if !rest.is_empty() {
-            return first.chain(rest).collect();
+            return first.into_iter().take(2).chain(rest.into_iter().take(2)).collect();
         }
         if alone.is_empty() {
-            alone = first.collect();
+            alone = first;
         }
     }
     alone
 }
 
-/// Looks a word up as it is, without its ending, and with the ending of its base form.
-fn inflected(list: &'static str, word: &str, endings: &[&str], bases: &[&str]) -> Vec<&'static str> {
-    if let Some(found) = meanings(list, word) {
-        return found.collect();
+fn german_part(word: &str) -> Vec<&'static str> {
+    inflected(GERMAN, Algorithm::German, word, &GERMAN_ENDINGS, &["en", "e", "n", "ung"])
+}
+
+/// Looks a word up as it is, by its stem, without its ending, and with the ending of its base form.
+fn inflected(
+    lists: Lists,
+    algorithm: Algorithm,
+    word: &str,
+    endings: &[&str],
+    bases: &[&str],
+) -> Vec<&'static str> {
+    if let Some(found) = exact(lists, algorithm, word) {
+        return found;
     }
     // `ausgerollt` and `angelegt` are kept by the list itself; here only what endings change.
     let stems = endings.iter().filter_map(|ending| word.strip_suffix(ending)).chain([word]);
     for stem in stems.filter(|stem| stem.chars().count() >= 3) {
-        if let Some(found) = meanings(list, stem) {
+        if let Some(found) = meanings(lists.written, stem) {
             return found.collect();
         }
         for base in bases {
-            if let Some(found) = meanings(list, &format!("{stem}{base}")) {
+            if let Some(found) = meanings(lists.written, &format!("{stem}{base}")) {
                 return found.collect();
             }
         }
@@ -93,29 +152,85 @@ fn inflected(list: &'static str, word: &str, endings: &[&str], bases: &[&str]) -
     Vec::new()
 }
 
+/// Looks a word up as it is written, and its stem among what was learnt.
+fn exact(lists: Lists, algorithm: Algorithm, word: &str) -> Option<Vec<&'static str>> {
+    let stem = Stemmer::new(algorithm).stem(word);
+    merged(meanings(lists.written, word), meanings(lists.learnt, &stem))
+}
+
+/// Puts what was learnt behind what is written by hand.
+fn merged(
+    written: Option<impl Iterator<Item = &'static str>>,
+    learnt: Option<impl Iterator<Item = &'static str>>,
+) -> Option<Vec<&'static str>> {
+    let mut found: Vec<&'static str> = Vec::with_capacity(MAX_MEANINGS);
+    for meaning in written.into_iter().flatten().chain(learnt.into_iter().flatten()) {
+        if found.len() < MAX_MEANINGS && !found.contains(&meaning) {
+            found.push(meaning);
+        }
+    }
+    (!found.is_empty()).then_some(found)
+}
+
+/// What the characters of Chinese are used for in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Script {
+    /// Beside kana: Japanese.
+    Japanese,
+    /// Alone: Chinese, or a title in Japanese.
+    Either,
+}
+
+impl Script {
+    /// Tells by the kana of the whole text.
+    pub(super) fn of(words: &[String]) -> Self {
+        let has_kana = words.iter().any(|word| word.chars().any(|c| ('\u{3041}'..='\u{30ff}').contains(&c)));
+        if has_kana { Self::Japanese } else { Self::Either }
+    }
+}
+
 /// Returns what a run of a script without reliable spaces means, the longest words first.
-pub(super) fn of_unspaced(run: &str) -> Vec<&'static str> {
-    let lists: &[&'static str] = if run.starts_with(is_syllable) { &[KOREAN] } else { &[JAPANESE, CHINESE] };
+pub(super) fn of_unspaced(run: &str, script: Script) -> Vec<&'static str> {
+    let is_korean = run.starts_with(is_syllable);
+    let lists: &[Lists] = match script {
+        _ if is_korean => &[KOREAN],
+        Script::Japanese => &[JAPANESE],
+        Script::Either => &[CHINESE, JAPANESE],
+    };
     let mut found = Vec::new();
-    let mut rest = run;
-    while !rest.is_empty() {
+    let (mut rest, mut before) = (run, None);
+    while let Some(c) = rest.chars().next() {
         let ends: Vec<usize> =
             rest.char_indices().map(|(at, c)| at + c.len_utf8()).take(MAX_UNSPACED).collect();
+        let begins_word = match before {
+            None => true,
+            Some(before) => !is_korean && !(is_katakana(before) && is_katakana(c)),
+        };
         let known = ends.iter().rev().find_map(|end| {
-            let here: Vec<&str> =
-                lists.iter().filter_map(|list| meanings(list, &rest[..*end])).flatten().collect();
-            (!here.is_empty()).then_some((*end, here))
+            let word = &rest[..*end];
+            let here = lists.iter().find_map(|lists| {
+                let learnt = begins_word.then(|| meanings(lists.learnt, word)).flatten();
+                merged(meanings(lists.written, word), learnt)
+            })?;
+            Some((*end, here))
         });
-        let end = match known {
+        rest = match known {
             Some((end, here)) => {
                 found.extend(here);
-                end
+                before = None;
+                &rest[end..]
             }
-            None => ends[0],
+            None => {
+                before = Some(c);
+                &rest[c.len_utf8()..]
+            }
         };
-        rest = &rest[end..];
     }
     found
+}
+
+fn is_katakana(c: char) -> bool {
+    ('\u{30a1}'..='\u{30ff}').contains(&c)
 }
 
 /// Looks a word up in a sorted list.
@@ -142,7 +257,8 @@ mod tests {
 
     #[test]
     fn the_lists_are_sorted_and_every_line_is_found() {
-        for list in [GERMAN, KOREAN, FRENCH, SPANISH, JAPANESE, CHINESE] {
+        let lists = [GERMAN, KOREAN, FRENCH, SPANISH, JAPANESE, CHINESE];
+        for list in lists.into_iter().flat_map(|lists| [lists.written, lists.learnt]) {
             let words: Vec<&str> = list.lines().map(|line| line.split_once('=').unwrap().0).collect();
             assert!(words.is_sorted_by(|a, b| a < b));
             assert!(words.iter().all(|word| meanings(list, word).is_some()));
@@ -155,7 +271,7 @@ mod tests {
         let german = |word: &str| of_word(word, Language::German);
         assert!(german("datenbanken").contains(&"database"));
         assert!(german("datenbankumzug").contains(&"database"));
-        assert!(of_unspaced("배포했을").contains(&"deploy"));
+        assert!(of_unspaced("배포했을", Script::Either).contains(&"deploy"));
         assert!(of_word("table", Language::English).is_empty());
     }
 }
