@@ -85,7 +85,17 @@ def labels(path, language):
     return found
 
 
-def learnt(path, language, whole):
+def ordinary(path):
+    """Returns the English words of all sources but PostgreSQL, whose syntax is full of names such as `tablename`."""
+    found = set()
+    for line in path.read_text().splitlines():
+        source, english, _ = line.split("\t")
+        if source != "postgresql":
+            found.update(re.findall(r"[a-z]+", english.lower()))
+    return found
+
+
+def learnt(path, language, whole, known):
     """Yields (unit, meanings, n, forms) of what is sure enough, most frequent first."""
     rows = defaultdict(list)
     for line in path.read_text().splitlines():
@@ -100,14 +110,14 @@ def learnt(path, language, whole):
         # Small English words take part: what mostly stands for one of them has no other meaning worth keeping.
         first, both = meant[0][:2]
         least = next(share for seen, share in LEAST_SHARE if n >= seen)
-        if first in SMALL or both / n < least or first in forms or len(first) < 2:
+        if first in SMALL or first not in known or both / n < least or first in forms or len(first) < 2:
             continue
         if n < LEAST_SEEN and (unit, english_stem(first)) not in whole:
             continue
         chosen = []
         for english, both, _, n_english, _ in meant:
             share = both / n
-            if english in SMALL or n_english < LEAST_ENGLISH or len(english) < 2 or len(english) > (20 if n >= LEAST_SEEN else 14) or english in forms:
+            if english in SMALL or english not in known or n_english < LEAST_ENGLISH or len(english) < 2 or len(english) > (20 if n >= LEAST_SEEN else 14) or english in forms:
                 continue
             if not chosen and share < least or chosen and (share < OTHER_SHARE or share < OTHER_OF_FIRST * chosen[0][1] or both < 1):
                 continue
@@ -190,7 +200,10 @@ def main():
         hand_stems = {key: english[:3] for key, english in table.items()}
         for key in table:
             table[key] = table[key][:3]
-        for unit, english, n, forms in learnt(path, language, labels(pairs / path.name, language)):
+        for unit, english, n, forms in learnt(path, language, labels(pairs / path.name, language), ordinary(pairs / path.name)):
+            # A noun that was never seen without its last syllable may not have an ending at all.
+            if language == "korean" and len(forms) == 1:
+                unit = forms[0]
             for key in japanese_forms(unit):
                 if len(key) < 2:
                     continue

@@ -272,6 +272,28 @@ mod tests {
         assert!(german("datenbanken").contains(&"database"));
         assert!(german("datenbankumzug").contains(&"database"));
         assert!(of_unspaced("배포했을", Script::Either).contains(&"deploy"));
+        assert!(of_word("facturas", Language::Spanish).contains(&"invoice"));
+        assert!(of_word("commentaires", Language::French).contains(&"comment"));
         assert!(of_word("table", Language::English).is_empty());
+    }
+
+    #[test]
+    fn what_is_written_by_hand_comes_before_what_was_learnt() {
+        for lists in [KOREAN, JAPANESE, CHINESE] {
+            for line in lists.written.lines() {
+                let (word, english) = line.split_once('=').unwrap();
+                let found = merged(meanings(lists.written, word), meanings(lists.learnt, word)).unwrap();
+                let first = english.split(',').next().unwrap();
+                assert_eq!(found[0], first, "{word}");
+                assert!(found.len() <= MAX_MEANINGS, "{word}");
+            }
+        }
+    }
+
+    #[test]
+    fn chinese_characters_beside_kana_are_japanese() {
+        assert_eq!(Script::of(&["削除".to_owned(), "する".to_owned()]), Script::Japanese);
+        assert_eq!(Script::of(&["删除".to_owned()]), Script::Either);
+        assert!(of_unspaced("フォルダーを削除", Script::Japanese).contains(&"delete"));
     }
 }
