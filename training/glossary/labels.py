@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Learns from labels alone: labels.py PAIRS OUT LANGUAGE ...
 
-Where a text is one content word in both languages nothing has to be aligned. This reads only such pairs, in a second or two,
+Where a text is one content word in both languages nothing has to be aligned. This reads only such pairs,
 and writes the same form as learn.py."""
 
 import sys

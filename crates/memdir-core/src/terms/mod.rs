@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn an_elided_article_is_taken_off_and_a_phrase_is_read_as_one() {
-        check("l'hébergeur et le mot de passe", expect![""]);
+        check("l'hébergeur et le mot de passe", expect!["hebergeur mot pass =password"]);
     }
 
     #[test]
