@@ -204,7 +204,7 @@ pub(super) fn of_unspaced(run: &str, script: Script) -> Vec<&'static str> {
             rest.char_indices().map(|(at, c)| at + c.len_utf8()).take(MAX_UNSPACED).collect();
         let begins_word = match before {
             None => true,
-            Some(before) => !is_korean && !(is_katakana(before) && is_katakana(c)),
+            Some(before) => !(is_korean || is_katakana(before) && is_katakana(c)),
         };
         let known = ends.iter().rev().find_map(|end| {
             let word = &rest[..*end];
