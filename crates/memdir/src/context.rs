@@ -20,6 +20,7 @@ use memdir_store::vault::{Loaded, OpenError, Snapshot, Vault, Writer};
 
 use crate::failure::Failure;
 use crate::ui::Ui;
+use crate::zone;
 
 /// The state id of the user vault.
 pub(crate) const USER: &str = "user";
@@ -105,7 +106,7 @@ pub(crate) fn environment(vault: Option<PathBuf>, project: Option<PathBuf>) -> E
 fn clock() -> Result<Zoned, Failure> {
     let set = |name: &str| std::env::var_os(name).filter(|text| !text.is_empty());
     let Some(text) = set("MEMDIR_NOW") else {
-        return Ok(Timestamp::now().to_zoned(TimeZone::system()));
+        return Ok(Timestamp::now().to_zoned(zone::system()));
     };
     let text = text.to_string_lossy();
     let not_a_time = |_| {
@@ -116,7 +117,7 @@ fn clock() -> Result<Zoned, Failure> {
     let offset = Pieces::parse(text.as_ref()).map_err(not_a_time)?.offset();
     Ok(now.to_zoned(match offset {
         Some(PiecesOffset::Numeric(offset)) if set("TZ").is_none() => TimeZone::fixed(offset.offset()),
-        _ => TimeZone::system(),
+        _ => zone::system(),
     }))
 }
 
