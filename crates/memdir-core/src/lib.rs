@@ -15,6 +15,7 @@ pub mod hash;
 mod korean;
 pub mod learned;
 pub mod likeness;
+mod memo;
 pub mod memory;
 pub mod merge;
 pub mod page;

@@ -92,7 +92,8 @@ fn read(journal: &Dir, path: &str) -> Option<Entry> {
     let time = |field: &str| text(field)?.parse().ok();
     let ended = time("ended").or_else(|| time("started")).or_else(|| time_of_name(path.stem()));
     let ended = ended.unwrap_or(Timestamp::UNIX_EPOCH);
-    let note = Note { modified: Some(ended), ..Note::of(&memory, &document) };
+    let mut note = Note::of(&memory, &document);
+    note.modified = Some(ended);
     Some(Entry { path: journal.path().join(path.as_str()), note, session: text("session"), ended })
 }
 

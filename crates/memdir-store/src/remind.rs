@@ -148,7 +148,7 @@ fn look(vaults: &[Vault], moment: &Moment, asker: &Asker<'_>) -> Result<Reminded
         reminded.take(&vaults[at], at, hit, triggers, &usages[at]);
     }
     if !reminded.shown.is_empty() {
-        reminded.frame(vaults, asker);
+        reminded.frame(vaults, &usages, asker);
     }
     Ok(reminded)
 }
@@ -204,18 +204,18 @@ impl Reminded {
     }
 
     /// Frames what is shown; what finds no room in one message is not shown.
-    fn frame(&mut self, vaults: &[Vault], asker: &Asker<'_>) {
+    fn frame(&mut self, vaults: &[Vault], usages: &[Usage], asker: &Asker<'_>) {
         let verifier = Verifier::around(asker.place, asker.env, asker.now, asker.zone.clone());
         let caches: Vec<Cache> = vaults.iter().map(Cache::load).collect();
         let item = |reminder: &Reminder| {
-            let vault = &vaults[reminder.vault];
+            let (vault, usage) = (&vaults[reminder.vault], &usages[reminder.vault]);
             if asker.is_late() {
-                return item(reminder, vault, None, asker);
+                return item(reminder, usage, None, asker);
             }
             let subject = verifier.subject(vault, &reminder.loaded);
             let has_claims = !subject.claims.is_empty();
             let checked = has_claims.then(|| verifier.glance(&subject, &caches[reminder.vault]));
-            item(reminder, vault, checked.as_ref(), asker)
+            item(reminder, usage, checked.as_ref(), asker)
         };
         let items: Vec<Item> = self.shown.iter().map(item).collect();
         let (text, n_shown) = frame(&items, &machine_key(&vaults[self.shown[0].vault]));
@@ -255,11 +255,11 @@ fn machine_key(vault: &Vault) -> Vec<u8> {
     Dir::open(vault.home()).ok().and_then(|home| ledger::key(&home)).unwrap_or_default()
 }
 
-fn item(reminder: &Reminder, vault: &Vault, checked: Option<&Verification>, asker: &Asker<'_>) -> Item {
+fn item(reminder: &Reminder, usage: &Usage, checked: Option<&Verification>, asker: &Asker<'_>) -> Item {
     let Reminder { hit, loaded, triggers, .. } = reminder;
     let (memory, now) = (&loaded.memory, asker.now);
     let mut remarks = vec![format!("saved {}", age(loaded.modified(), now))];
-    remarks.push(format!("said by {}", vault.said_by(loaded.hash)));
+    remarks.push(format!("said by {}", usage.said_by(loaded.hash)));
     remarks.push(match (checked, &memory.verified) {
         (Some(checked), _) if checked.checked.is_some() => checked.clause(now),
         (_, Some(verified)) => format!("checked {}", verified.date),

@@ -8,6 +8,8 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 
 use jiff::Timestamp;
+use memdir_core::hash::ContentHash;
+use memdir_core::memory::Provenance;
 use memdir_core::recall::{Note, Standing, Together};
 use memdir_core::strength::strength;
 
@@ -27,6 +29,8 @@ pub struct Usage {
     /// What the session has read by itself.
     read: HashSet<String>,
     n_bytes: u64,
+    /// Who said the versions that we wrote.
+    written: HashMap<ContentHash, Option<Provenance>>,
     now: Timestamp,
 }
 
@@ -74,6 +78,11 @@ impl Usage {
                     used.used += 1;
                     used.last_used = used.last_used.max(Some(event.t));
                 }
+                EventKind::Written => {
+                    if let Some(sha256) = event.sha256 {
+                        usage.written.insert(sha256, event.prov);
+                    }
+                }
                 EventKind::Ignored => usage.memories.entry(event.mem).or_default().ignored += 1,
                 _ => {}
             }
@@ -119,6 +128,11 @@ impl Usage {
     /// Returns what is known of a memory's use.
     pub fn get(&self, name: &str) -> Used {
         self.memories.get(name).copied().unwrap_or_default()
+    }
+
+    /// Returns who said a version, as [`Vault::said_by`] does, without reading the ledger once more.
+    pub fn said_by(&self, hash: ContentHash) -> Provenance {
+        self.written.get(&hash).copied().flatten().unwrap_or(Provenance::Outside)
     }
 
     /// Says whether the session has been shown a memory.

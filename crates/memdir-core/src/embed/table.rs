@@ -9,9 +9,9 @@ static CENTROIDS: [Row; N_CENTROIDS] = signed(include_bytes!("../../assets/embed
 /// How many topics the training texts were divided into.
 const N_CENTROIDS: usize = 256;
 
-/// Adds the row of a token. Adds nothing for an id beyond the table, and for tokens without a meaning, whose rows are
-/// zero.
-pub(super) fn add_row(id: u16, sum: &mut [f32; DIMENSIONS]) {
+/// Adds the row of a token, or as many of its components as `sum` has. Adds nothing for an id beyond the table, and for
+/// tokens without a meaning, whose rows are zero.
+pub(super) fn add_row<const N: usize>(id: u16, sum: &mut [f32; N]) {
     let (rows, _) = ROWS.as_chunks::<DIMENSIONS>();
     let (scales, _) = SCALES.as_chunks::<4>();
     let (Some(row), Some(&scale)) = (rows.get(usize::from(id)), scales.get(usize::from(id))) else {

@@ -4,8 +4,11 @@
 //! punctuation mark and every Chinese character is a word of its own. Then pieces: from its beginning, a word is cut
 //! into the longest pieces the vocabulary has. A word that cannot be cut to its end is one unknown token.
 
+use std::cell::RefCell;
+
 use super::character::{is_dropped, is_ideograph, is_mark, is_punctuation};
 use super::vocabulary::{Place, longest_prefix};
+use crate::memo::Memo;
 use unicode_normalization::UnicodeNormalization;
 
 /// How many tokens of a text are read. What a text is about shows in its beginning, and a pasted log costs no more
@@ -40,10 +43,17 @@ struct Words {
 }
 
 impl Words {
-    /// Reads one ASCII character and returns the rest of the text.
+    /// Reads ASCII letters and digits, or one other ASCII character, and returns the rest of the text.
     fn read_ascii<'a>(&mut self, text: &'a str) -> &'a str {
-        let (first, rest) = text.split_at(1);
-        first.chars().for_each(|c| self.read(c));
+        let n = text.bytes().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(text.len());
+        let (first, rest) = text.split_at(n.max(1));
+        if n == 0 {
+            first.chars().for_each(|c| self.read(c));
+        } else {
+            let start = self.word.len();
+            self.word.push_str(first);
+            self.word[start..].make_ascii_lowercase();
+        }
         rest
     }
 
@@ -78,7 +88,7 @@ impl Words {
 
     fn end_word(&mut self) {
         if !self.word.is_empty() {
-            add_pieces(&self.word, &mut self.ids);
+            PIECES.with_borrow_mut(|known| known.of(&self.word, pieces, |ids| self.ids.extend(ids)));
             self.word.clear();
         }
     }
@@ -90,21 +100,22 @@ impl Words {
     }
 }
 
-/// Adds the pieces of a word, or one unknown token.
-fn add_pieces(word: &str, ids: &mut Vec<u16>) {
-    let before = ids.len();
+thread_local! {
+    /// The pieces of words that were cut before.
+    static PIECES: RefCell<Memo<Vec<u16>>> = RefCell::default();
+}
+
+/// Cuts a word into pieces, or makes one unknown token of it.
+fn pieces(word: &str) -> Vec<u16> {
+    let mut ids = Vec::new();
     let (mut rest, mut place) = (word, Place::Start);
     if word.chars().count() > MAX_WORD_CHARS {
-        ids.push(UNKNOWN);
-        return;
+        return vec![UNKNOWN];
     }
     while !rest.is_empty() {
-        let Some((id, length)) = longest_prefix(rest, place) else {
-            ids.truncate(before);
-            ids.push(UNKNOWN);
-            return;
-        };
+        let Some((id, length)) = longest_prefix(rest, place) else { return vec![UNKNOWN] };
         ids.push(id);
         (rest, place) = (&rest[length..], Place::Inside);
     }
+    ids
 }

@@ -17,7 +17,7 @@ use super::trigger::{by_author, holds_at, recurs_on};
 use crate::dates;
 use crate::embed::{self, DOT_SCALE, Row, Vector};
 use crate::glob;
-use crate::terms::{Term, in_english, terms};
+use crate::terms::Term;
 
 /// How many notes each way in lets through.
 const MAX_BY_WORDS: usize = 24;
@@ -90,16 +90,11 @@ impl Match {
         let n_places = if asked.terms.is_empty() { 0 } else { library.id_limit() };
         let notes = vec![Shared::default(); n_places];
         let mut found = Self { worth: Vec::new(), rarity: HashMap::new(), notes, best_sum: 0.0 };
+        let most = if library.n_notes() > MANY_NOTES { (COMMON * n_notes) as usize } else { usize::MAX };
         for (term, counts) in &asked.terms {
-            let postings = library.postings(*term)?;
-            let n_with = postings.len() as f32;
-            let rarity = rarity(n_notes, n_with);
-            found.rarity.insert(*term, rarity);
-            found.worth.push((*term, rarity * counts));
-            if n_with > COMMON * n_notes && library.n_notes() > MANY_NOTES {
-                continue;
-            }
-            for posting in postings {
+            let mut known = None;
+            let n_with = library.each_posting(*term, most, |n_with, posting| {
+                let rarity = *known.get_or_insert_with(|| rarity(n_notes, n_with as f32));
                 let frequency = f32::from(posting.weight) / 4.0;
                 let length = 1.0 - B + B * posting.length as f32 / mean_length;
                 let gain = rarity * counts * frequency * (K1 + 1.0) / (frequency + K1 * length);
@@ -107,9 +102,12 @@ impl Match {
                 note.sum += gain;
                 note.rarest = note.rarest.max(rarity * counts);
                 note.n_terms += 1;
-            }
+                found.best_sum = found.best_sum.max(note.sum);
+            })?;
+            let rarity = rarity(n_notes, n_with as f32);
+            found.rarity.insert(*term, rarity);
+            found.worth.push((*term, rarity * counts));
         }
-        found.best_sum = found.notes.iter().map(|note| note.sum).fold(0.0, f32::max);
         Ok(found)
     }
 
@@ -129,19 +127,34 @@ impl Match {
     }
 
     fn best(&self, limit: usize) -> Vec<DocId> {
-        let sums = self.notes.iter().map(|note| note.sum).zip(0..).filter(|(sum, _)| *sum > 0.0);
-        let mut docs: Vec<(DocId, f32)> = sums.map(|(sum, doc)| (doc, sum)).collect();
-        let by_sum = |a: &(DocId, f32), b: &(DocId, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
-        // Ids say nothing: of equal ones all come along, as far as that is reasonable.
+        let mut docs: Vec<(DocId, f32)> = Vec::new();
+        let mut least = f32::MIN_POSITIVE;
+        for (doc, note) in (0..).zip(&self.notes) {
+            if note.sum >= least {
+                docs.push((doc, note.sum));
+                // What falls behind goes now and then: a common word is in more notes than fit into a cache.
+                if docs.len() >= 16 * MAX_TIES * limit {
+                    least = keep_best(&mut docs, limit);
+                }
+            }
+        }
         if docs.len() > limit {
-            let (_, cut, _) = docs.select_nth_unstable_by(limit - 1, by_sum);
-            let least = cut.1;
-            docs.retain(|(_, sum)| *sum >= least);
-            docs.sort_by(by_sum);
-            docs.truncate(MAX_TIES * limit);
+            keep_best(&mut docs, limit);
         }
         docs.into_iter().map(|(doc, _)| doc).collect()
     }
+}
+
+/// Keeps the best so many of more than so many notes, and returns the least that one of them has. Ids say nothing: of
+/// equal ones all come along, as far as that is reasonable.
+fn keep_best(docs: &mut Vec<(DocId, f32)>, limit: usize) -> f32 {
+    let by_sum = |a: &(DocId, f32), b: &(DocId, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+    let (_, cut, _) = docs.select_nth_unstable_by(limit - 1, by_sum);
+    let least = cut.1;
+    docs.retain(|(_, sum)| *sum >= least);
+    docs.sort_by(by_sum);
+    docs.truncate(MAX_TIES * limit);
+    least
 }
 
 /// A look into an index at one moment.
@@ -170,7 +183,7 @@ impl<'a, L: Library> Look<'a, L> {
         let n_notes = library.n_notes().max(1) as f32;
         let wanted = Wanted::of::<L>(&read.text, |term| match words.rarity.get(&term) {
             Some(rarity) => Ok(*rarity),
-            None => Ok(rarity(n_notes, library.postings(term)?.len() as f32)),
+            None => Ok(rarity(n_notes, library.each_posting(term, 0, |_, _| ())? as f32)),
         })?;
         let near = rows[0].map_or(Ok(Vec::new()), |row| library.nearest(&row, MAX_BY_MEANING))?;
         Ok(Self {
@@ -234,8 +247,7 @@ impl<'a, L: Library> Look<'a, L> {
     }
 
     fn candidate(&self, doc: DocId) -> Result<Candidate, L::Error> {
-        let note = self.library.note(doc)?;
-        let row = self.library.row(doc)?;
+        let (note, row) = self.library.note_and_row(doc)?;
         let cosine = |asked: &Option<Row>| match (asked, &row) {
             (Some(asked), Some(row)) => (embed::dot(asked, row) as f32 / DOT_SCALE).max(0.0),
             _ => 0.0,
@@ -343,11 +355,11 @@ fn by_words(parts: &mut Parts, doc: DocId, words: &Match, seen: &Seen, note: &No
     parts.set(Part::WordsBeside, if seen.best_words > 0.0 { sum / seen.best_words } else { 0.0 });
     parts.set(Part::Rarest, rarest / 6.0);
     parts.set(Part::NumWords, (n_words as f32).ln_1p() / 3.0);
-    let head: BTreeSet<Term> = terms(&note.head()).into_iter().map(|found| found.term).collect();
+    let head = &note.gist().head;
+    let has = |term: &Term| head.binary_search(term).is_ok();
     let total: f32 = words.worth.iter().map(|(_, worth)| worth).sum();
-    let shared: f32 =
-        words.worth.iter().filter(|(term, _)| head.contains(term)).map(|(_, worth)| worth).sum();
-    let n_shared = words.worth.iter().filter(|(term, _)| head.contains(term)).count();
+    let shared: f32 = words.worth.iter().filter(|(term, _)| has(term)).map(|(_, worth)| worth).sum();
+    let n_shared = words.worth.iter().filter(|(term, _)| has(term)).count();
     parts.set(Part::Head, if total > 0.0 { shared / total } else { 0.0 });
     parts.set(Part::Said, if head.is_empty() { 0.0 } else { n_shared as f32 / head.len() as f32 });
     let n_telling = words.worth.len();
@@ -360,14 +372,19 @@ fn share_of_head(found: &Match, note: &Note) -> f32 {
     if total <= 0.0 {
         return 0.0;
     }
-    let head: BTreeSet<Term> = terms(&note.head()).into_iter().map(|found| found.term).collect();
-    found.worth.iter().filter(|(term, _)| head.contains(term)).map(|(_, worth)| worth).sum::<f32>() / total
+    let head = &note.gist().head;
+    found
+        .worth
+        .iter()
+        .filter(|(term, _)| head.binary_search(term).is_ok())
+        .map(|(_, worth)| worth)
+        .sum::<f32>()
+        / total
 }
 
 fn by_meaning(parts: &mut Parts, read: &Read, meaning: f32, seen: &Seen, note: &Note) {
     let Some(vector) = &read.prompt.vector else { return };
-    let sentences: Vec<Vector> =
-        note.sentences().into_iter().filter_map(|sentence| embed::vector(&in_english(sentence))).collect();
+    let sentences: Vec<Vector> = note.gist().sentences().collect();
     let nearest = |vector: &Vector| sentences.iter().map(|own| own.cosine(vector)).fold(0.0_f32, f32::max);
     let sentence = nearest(vector);
     let clause = read.clauses.iter().map(nearest).fold(0.0_f32, f32::max);

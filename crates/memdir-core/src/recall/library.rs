@@ -35,6 +35,20 @@ pub trait Library {
     fn total_length(&self) -> u64;
     /// Returns the notes that have a term.
     fn postings(&self, term: Term) -> Result<Vec<Posting>, Self::Error>;
+    /// Returns how many notes have a term, and unless they are more than `most` calls `visit` with that number and each.
+    fn each_posting(
+        &self,
+        term: Term,
+        most: usize,
+        mut visit: impl FnMut(usize, Posting),
+    ) -> Result<usize, Self::Error> {
+        let postings = self.postings(term)?;
+        let n = postings.len();
+        if n <= most {
+            postings.into_iter().for_each(|posting| visit(n, posting));
+        }
+        Ok(n)
+    }
     /// Returns the notes that have a facet.
     fn facet(&self, facet: Term) -> Result<Vec<DocId>, Self::Error>;
     /// Returns the notes whose vectors are nearest, with the dot product of the rows, the nearest first.
@@ -43,6 +57,10 @@ pub trait Library {
     fn note(&self, doc: DocId) -> Result<Note, Self::Error>;
     /// Returns the vector of a note.
     fn row(&self, doc: DocId) -> Result<Option<Row>, Self::Error>;
+    /// Returns a note with its vector, where that is cheaper than one after the other.
+    fn note_and_row(&self, doc: DocId) -> Result<(Note, Option<Row>), Self::Error> {
+        Ok((self.note(doc)?, self.row(doc)?))
+    }
     /// Finds a note by its name.
     fn named(&self, name: &str) -> Result<Option<DocId>, Self::Error>;
 }

@@ -7,6 +7,7 @@
 
 mod edges;
 mod gather;
+mod gist;
 mod library;
 mod note;
 mod parts;
@@ -17,6 +18,7 @@ mod trigger;
 pub mod tune;
 
 pub use edges::{Edge, EdgeKind, Together, edges};
+pub use gist::Gist;
 pub use library::{DocId, Library, Posting, Shelf};
 pub use note::{Entry, Note};
 pub use parts::{N_PARTS, Part, Parts, Weights};

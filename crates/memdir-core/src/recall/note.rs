@@ -1,15 +1,17 @@
 //! A memory as recall sees it: what is looked up, and what is needed to rank it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 use jiff::Timestamp;
 use jiff::civil::Date;
 
 use serde::{Deserialize, Serialize};
 
+use super::gist::Gist;
 use crate::embed::{self, Row};
 use crate::memory::{Document, Memory, MemoryType, Status, Tier, links};
-use crate::terms::{Occurrence, Origin, Term, in_english, terms};
+use crate::terms::{Origin, Term, Words, in_english};
 use crate::worth::mentions;
 
 /// What a word in each part of a memory counts, in quarters: in its name, description, tags and aliases, and in its body.
@@ -53,6 +55,9 @@ pub struct Note {
     pub session: String,
     /// The body, perhaps cut.
     pub body: String,
+    /// What was worked out of it; see [`Note::gist`].
+    #[serde(skip)]
+    gist: OnceLock<Gist>,
 }
 
 /// What the index keeps to find a note.
@@ -93,7 +98,19 @@ impl Note {
             links: links(document.body()).into_iter().map(|link| link.name).collect(),
             session: memory.session.clone().unwrap_or_default(),
             body: body[..end].trim().to_owned(),
+            gist: OnceLock::new(),
         }
+    }
+
+    /// Returns what is known of its text without reading it again.
+    pub fn gist(&self) -> &Gist {
+        self.gist.get_or_init(|| Gist::of(self, &Words::of(&self.head()), &Words::of(&self.body)))
+    }
+
+    /// Gives it the gist that was worked out of it earlier.
+    pub fn with_gist(mut self, gist: Gist) -> Self {
+        self.gist = OnceLock::from(gist);
+        self
     }
 
     /// Returns its name, description and tags as one text.
@@ -103,18 +120,25 @@ impl Note {
 
     /// Returns what the index keeps of it.
     pub fn entry(&self) -> Entry {
-        let mut weights: BTreeMap<Term, u16> = BTreeMap::new();
+        let mut weights: Vec<(Term, u16)> = Vec::new();
         let mut length = 0;
-        for (text, weight) in [(self.head(), HEAD_WEIGHT), (self.body.clone(), BODY_WEIGHT)] {
-            for Occurrence { term, origin, .. } in terms(&text) {
+        let (head, body) = (Words::of(&self.head()), Words::of(&self.body));
+        self.gist.get_or_init(|| Gist::of(self, &head, &body));
+        for (words, weight) in [(head, HEAD_WEIGHT), (body, BODY_WEIGHT)] {
+            words.each_term(|term, origin| {
                 let weight = if origin == Origin::Said { weight } else { weight / TRANSLATED };
                 length += u32::from(origin == Origin::Said);
-                let sum = weights.entry(term).or_default();
-                *sum = sum.saturating_add(weight);
-            }
+                weights.push((term, weight));
+            });
         }
+        weights.sort_unstable();
+        weights.dedup_by(|next, kept| {
+            let is_same = next.0 == kept.0;
+            kept.1 = if is_same { kept.1.saturating_add(next.1) } else { kept.1 };
+            is_same
+        });
         let row = embed::vector(&in_english(&self.meaning())).map(|vector| vector.to_bytes());
-        Entry { terms: weights.into_iter().collect(), facets: self.facets(), length, row }
+        Entry { terms: weights, facets: self.facets(), length, row }
     }
 
     /// Returns the text whose vector stands for the note: the head, and what the body says first.

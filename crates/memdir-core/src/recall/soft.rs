@@ -11,12 +11,8 @@ use super::note::Note;
 use crate::embed;
 use crate::terms::{Term, english_words};
 
-/// As many components of a word's vector are compared; the most important directions come first.
-const COMPONENTS: usize = 128;
-/// As many words of a prompt, of a head and of a body are compared.
+/// As many words of a prompt are compared.
 const MAX_ASKED: usize = 24;
-const MAX_HEAD: usize = 32;
-const MAX_BODY: usize = 64;
 /// Words less alike than this have nothing to do with each other.
 const UNLIKE: f32 = 0.3;
 /// No word is worth more than this by its rarity, nor by the length of its row.
@@ -24,7 +20,8 @@ const MAX_RARITY: f32 = 4.5;
 const MAX_LENGTH: f32 = 1.5;
 const SCALE: f32 = 127.0;
 
-type Word = [i8; COMPONENTS];
+/// As many components of a word's vector are compared; the most important directions come first.
+type Word = [i8; embed::COARSE];
 
 /// The words of a prompt with what each is worth.
 #[derive(Debug, Default)]
@@ -61,8 +58,10 @@ impl Wanted {
         if self.words.is_empty() {
             return Soft::default();
         }
-        let head = distinct(&note.head(), MAX_HEAD);
-        let body = distinct(&note.body, MAX_BODY);
+        let words = |words: &[Vec<u16>]| -> Vec<Word> {
+            words.iter().map(|tokens| embed::coarse_of(tokens)).collect()
+        };
+        let (head, body) = (words(&note.gist().head_words), words(&note.gist().body_words));
         let (mut total, mut all, mut in_head) = (1e-6, 0.0, 0.0);
         for (word, worth) in &self.words {
             let head = nearest(word, &head);
@@ -79,25 +78,26 @@ fn distinct(text: &str, limit: usize) -> Vec<(Term, Word, f32)> {
     let mut seen = BTreeSet::new();
     let words = english_words(text).into_iter().filter(|(_, term)| seen.insert(*term)).take(limit);
     words
-        .filter_map(|(word, term)| embed::word(&word).map(|(vector, length)| (term, coarse(&vector), length)))
+        .filter_map(|(word, term)| {
+            embed::word(&word).map(|(vector, length)| (term, first_of(&vector), length))
+        })
         .collect()
 }
 
 /// Returns the first components of a vector, as long as they are together.
-fn coarse(vector: &embed::Vector) -> Word {
-    let first: &[f32] = &vector.components()[..COMPONENTS];
-    let length = first.iter().map(|x| x * x).sum::<f32>().sqrt().max(1e-6);
-    let mut word = [0; COMPONENTS];
-    for (to, from) in word.iter_mut().zip(first) {
-        *to = (from / length * SCALE).round() as i8;
-    }
-    word
+fn first_of(vector: &embed::Vector) -> Word {
+    vector.components().first_chunk().map_or([0; embed::COARSE], embed::coarse)
 }
 
 /// Returns how near the nearest of some words is: 1 for the word itself, 0 for anything unlike.
-fn nearest(word: &Word, others: &[(Term, Word, f32)]) -> f32 {
-    let dot =
-        |other: &Word| -> i32 { word.iter().zip(other).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum() };
-    let best = others.iter().map(|(_, other, _)| dot(other)).max().unwrap_or_default();
+fn nearest(word: &Word, others: &[Word]) -> f32 {
+    let best = others.iter().map(|other| dot(word, other)).max().unwrap_or_default();
     ((best as f32 / (SCALE * SCALE) - UNLIKE) / (1.0 - UNLIKE)).clamp(0.0, 1.0)
+}
+
+/// The dot product of two words, in the blocks that `embed::dot` explains.
+fn dot(a: &Word, b: &Word) -> i32 {
+    let product = |(&a, &b): (&i8, &i8)| i32::from(a) * i32::from(b);
+    let blocks = a.as_chunks::<16>().0.iter().zip(b.as_chunks::<16>().0);
+    blocks.map(|(a, b)| a.iter().zip(b).map(product).sum::<i32>()).sum()
 }

@@ -3,6 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+use super::Small;
 use crate::text::is_unspaced;
 
 /// A longer run is no word: a hash, a key, a line of data.
@@ -12,15 +13,14 @@ const MAX_WORD: usize = 64;
 /// `parseConfig` is given whole and in parts. A contraction loses what stands behind its apostrophe, an elision (`l'heure`)
 /// what stands before it.
 pub(super) fn words(text: &str) -> Vec<String> {
-    let text: String = if text.is_ascii() { text.to_owned() } else { text.nfkc().collect() };
+    if text.is_ascii() {
+        return ascii_words(text);
+    }
+    let text: String = text.nfkc().collect();
     let mut words = Vec::new();
     for chunk in text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '’')) {
         let chunk = chunk.trim_matches(['\'', '’']);
-        let chunk = match chunk.split_once(['\'', '’']) {
-            Some((article, word)) if is_elided(article) && word.chars().count() > 2 => word,
-            Some((word, _)) => word,
-            None => chunk,
-        };
+        let chunk = without_apostrophe(chunk);
         let mut start = 0;
         let mut was_unspaced = None;
         for (at, c) in chunk.char_indices() {
@@ -36,10 +36,63 @@ pub(super) fn words(text: &str) -> Vec<String> {
     words
 }
 
+/// A contraction loses what stands behind its apostrophe, an elision what stands before it.
+fn without_apostrophe(chunk: &str) -> &str {
+    match chunk.split_once(['\'', '’']) {
+        Some((article, word)) if is_elided(article) && word.chars().count() > 2 => word,
+        Some((word, _)) => word,
+        None => chunk,
+    }
+}
+
 /// Says whether French leaves out a vowel after this and writes an apostrophe.
 fn is_elided(article: &str) -> bool {
     let article = article.to_lowercase();
     matches!(article.as_str(), "l" | "d" | "n" | "s" | "j" | "m" | "t" | "c" | "qu" | "jusqu" | "lorsqu")
+}
+
+/// Does the same for a text in which nothing has to be composed and every script has spaces.
+fn ascii_words(text: &str) -> Vec<String> {
+    let mut words = Vec::with_capacity(text.len() / 6);
+    for chunk in ascii_chunks(text) {
+        words.push(chunk.to_ascii_lowercase());
+        if has_humps(chunk) {
+            let parts = humps(chunk);
+            if parts.len() > 1 {
+                words.extend(parts.into_iter().map(str::to_ascii_lowercase));
+            }
+        }
+    }
+    words
+}
+
+/// Counts the small words of an ASCII text, as if it were taken apart.
+pub(super) fn count_small(text: &str) -> Small {
+    let mut small = Small::default();
+    let mut lower = [0; MAX_WORD];
+    for chunk in ascii_chunks(text) {
+        if has_humps(chunk) {
+            humps(chunk).into_iter().filter(|part| part.len() < chunk.len()).for_each(|part| {
+                small.add(&part.to_ascii_lowercase());
+            });
+        }
+        let lower = &mut lower[..chunk.len()];
+        lower.copy_from_slice(chunk.as_bytes());
+        lower.make_ascii_lowercase();
+        small.add(str::from_utf8(lower).unwrap_or_default());
+    }
+    small
+}
+
+fn ascii_chunks(text: &str) -> impl Iterator<Item = &str> {
+    let chunks = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '\'');
+    let words = chunks.map(|chunk| without_apostrophe(chunk.trim_matches('\'')));
+    words.filter(|word| !word.is_empty() && word.len() <= MAX_WORD)
+}
+
+/// Says whether a word may have more parts than one.
+fn has_humps(word: &str) -> bool {
+    word.bytes().skip(1).any(|byte| byte.is_ascii_uppercase())
 }
 
 fn spaced_or_not(run: &str, words: &mut Vec<String>) {
@@ -80,4 +133,31 @@ pub(super) fn without_marks(word: &str) -> String {
         return word.to_owned();
     }
     word.nfd().filter(|c| !is_combining_mark(*c)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ascii_is_taken_apart_like_any_other_text() {
+        let texts = [
+            "don't 'quoted' it's'",
+            "parseConfig HTTPServer a1B2 X",
+            "_a__b-c/d.e",
+            "",
+            "' ' '",
+            "ABc AB aB",
+        ];
+        for text in texts {
+            // A character beyond ASCII that is no word leaves the words as they are.
+            assert_eq!(words(text), words(&format!("{text} \u{2026}")), "{text}");
+        }
+        for text in texts {
+            let (mut taken_apart, counted) = (Small::default(), count_small(text));
+            words(text).iter().for_each(|word| taken_apart.add(word));
+            assert_eq!(format!("{taken_apart:?}"), format!("{counted:?}"), "{text}");
+        }
+        assert_eq!(words(&"x".repeat(65)), Vec::<String>::new());
+    }
 }

@@ -12,10 +12,12 @@ mod glossary;
 mod stop;
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fmt;
 
 use frostem::{Algorithm, Stemmer};
 
+use crate::memo::Memo;
 use crate::text::is_unspaced;
 pub use stop::is_stop_word;
 
@@ -32,6 +34,11 @@ impl Term {
         });
         let hash = (hash ^ (hash >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
         Self(hash ^ (hash >> 32))
+    }
+
+    /// Takes the number of a term back.
+    pub fn from_value(value: u64) -> Self {
+        Self(value)
     }
 
     /// Returns it as a number.
@@ -75,44 +82,125 @@ enum Language {
     Spanish,
 }
 
+/// What is done with a word before it is a term.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// It is stemmed as English.
+    English,
+    /// It is stemmed as German.
+    German,
+    /// It stays as it is.
+    Whole,
+}
+
 /// Returns the terms of a text, in order, a repeated word each time.
 pub fn terms(text: &str) -> Vec<Occurrence> {
-    let words = fold::words(text);
-    let language = language_of(&words);
-    let stemmer = Stemmer::new(match language {
-        Language::English | Language::French | Language::Spanish => Algorithm::English,
-        Language::German => Algorithm::German,
+    let mut found = Vec::new();
+    each_word(text, |word, form, origin| {
+        let word = stemmed(word, form).into_owned();
+        found.push(Occurrence { term: Term::of(&word), origin, word });
     });
-    let english = Stemmer::new(Algorithm::English);
-    let mut found = Vec::with_capacity(words.len());
-    let mut push = |word: &str, origin: Origin| {
-        found.push(Occurrence { term: Term::of(word), origin, word: word.to_owned() });
-    };
-    for reading in read(&words, language) {
-        for word in reading.words {
-            match word.starts_with(is_unspaced) {
-                true => unspaced(word, &mut |pair| push(pair, Origin::Said)),
-                false if is_stop_word(word) => {}
-                false => push(&fold::without_marks(&stemmer.stem(word)), Origin::Said),
+    found
+}
+
+/// Calls `visit` with each term of a text, in order: for those who need no words.
+pub fn each_term(text: &str, visit: impl FnMut(Term, Origin)) {
+    Words::of(text).each_term(visit);
+}
+
+/// Calls `visit` with each word of a text that finds something, and with its English.
+fn each_word(text: &str, visit: impl FnMut(&str, Form, Origin)) {
+    Words::of(text).each(visit);
+}
+
+/// A text that was taken apart once, for everything that is worked out of it.
+#[derive(Debug)]
+pub struct Words {
+    words: Vec<String>,
+    language: Language,
+    has_unspaced: bool,
+}
+
+impl Words {
+    /// Takes a text apart.
+    pub fn of(text: &str) -> Self {
+        let words = fold::words(text);
+        let language = language_of(&words);
+        let has_unspaced = words.iter().any(|word| word.starts_with(is_unspaced));
+        Self { words, language, has_unspaced }
+    }
+
+    /// Calls `visit` with each of its terms, in order.
+    pub fn each_term(&self, mut visit: impl FnMut(Term, Origin)) {
+        self.each(|word, form, origin| visit(term_of(word, form), origin));
+    }
+
+    /// Calls `visit` with each of its telling words in English, if it is English throughout, and says whether it is.
+    pub fn each_english(&self, mut visit: impl FnMut(&str, Term)) -> bool {
+        let is_english = self.is_english();
+        if is_english {
+            let telling = self.words.iter().filter(|word| !is_stop_word(word));
+            telling.for_each(|word| visit(word, term_of(word, Form::English)));
+        }
+        is_english
+    }
+
+    fn is_english(&self) -> bool {
+        self.language == Language::English && !self.has_unspaced
+    }
+
+    fn each(&self, mut visit: impl FnMut(&str, Form, Origin)) {
+        let form = if self.language == Language::German { Form::German } else { Form::English };
+        for reading in read(&self.words, self.language) {
+            for word in reading.words {
+                match word.starts_with(is_unspaced) {
+                    true => unspaced(word, &mut |pair| visit(pair, Form::Whole, Origin::Said)),
+                    false if is_stop_word(word) => {}
+                    false => visit(word, form, Origin::Said),
+                }
+            }
+            for meaning in reading.meanings {
+                meaning.split(' ').for_each(|word| visit(word, Form::English, Origin::Translated));
             }
         }
-        for meaning in reading.meanings {
-            meaning.split(' ').for_each(|word| push(&english.stem(word), Origin::Translated));
-        }
     }
-    found
+}
+
+thread_local! {
+    /// The terms of English words that were stemmed before.
+    static STEMMED: RefCell<Memo<Term>> = RefCell::default();
+}
+
+fn term_of(word: &str, form: Form) -> Term {
+    let make = |word: &str| Term::of(&stemmed(word, form));
+    match form {
+        Form::English => STEMMED.with_borrow_mut(|known| known.of(word, make, |term| *term)),
+        Form::German | Form::Whole => make(word),
+    }
+}
+
+fn stemmed(word: &str, form: Form) -> Cow<'_, str> {
+    let algorithm = match form {
+        Form::English => Algorithm::English,
+        Form::German => Algorithm::German,
+        Form::Whole => return Cow::Borrowed(word),
+    };
+    Cow::Owned(fold::without_marks(&Stemmer::new(algorithm).stem(word)))
 }
 
 /// Returns a text in English as far as the glossary goes, word by word, for those who know nothing but English. An
 /// English text is returned as it is.
 pub fn in_english(text: &str) -> Cow<'_, str> {
-    let words = fold::words(text);
-    let language = language_of(&words);
-    if language == Language::English && !words.iter().any(|word| word.starts_with(is_unspaced)) {
+    // Nearly every text shows by its small words that it is English, without being taken apart.
+    if text.is_ascii() && fold::count_small(text).is_english() {
         return Cow::Borrowed(text);
     }
-    let mut english: Vec<&str> = Vec::with_capacity(words.len());
-    for reading in read(&words, language) {
+    let whole = Words::of(text);
+    if whole.is_english() {
+        return Cow::Borrowed(text);
+    }
+    let mut english: Vec<&str> = Vec::with_capacity(whole.words.len());
+    for reading in read(&whole.words, whole.language) {
         let meanings = reading.meanings;
         match meanings.is_empty() {
             true => {
@@ -155,9 +243,13 @@ fn read<'a>(words: &'a [String], language: Language) -> Vec<Reading<'a>> {
 
 /// Returns the telling words of a text in English as far as the glossary goes, as they are written, each with its term.
 pub fn english_words(text: &str) -> Vec<(String, Term)> {
-    let english = Stemmer::new(Algorithm::English);
-    let words = fold::words(&in_english(text)).into_iter().filter(|word| !is_stop_word(word));
-    words.map(|word| (word.clone(), Term::of(&fold::without_marks(&english.stem(&word))))).collect()
+    let mut found = Vec::new();
+    let is_english = Words::of(text).each_english(|word, term| found.push((word.to_owned(), term)));
+    if !is_english {
+        let words = fold::words(&in_english(text)).into_iter().filter(|word| !is_stop_word(word));
+        found.extend(words.map(|word| (word.clone(), term_of(&word, Form::English))));
+    }
+    found
 }
 
 /// Cuts a run of characters into pairs; one alone stands for itself.
@@ -173,25 +265,11 @@ fn unspaced(run: &str, push: &mut impl FnMut(&str)) {
 
 /// Tells languages apart by their small words and letters; a text without any, by the glossary.
 fn language_of(words: &[String]) -> Language {
-    let count = |is_one: fn(&str) -> bool| words.iter().filter(|word| is_one(word)).count();
-    let n_english = count(stop::is_english);
-    let n_german = count(|word| stop::is_german(word) || word.contains(['ä', 'ö', 'ü', 'ß']));
-    let n_romance = count(|word| {
-        stop::is_french(word)
-            || stop::is_spanish(word)
-            || word.contains(['à', 'â', 'é', 'è', 'ê', 'î', 'ô', 'ñ', 'á', 'ó', 'í', 'ú', 'ç'])
-    });
-    match n_german.max(n_romance).max(n_english) {
-        0 => language_by_glossary(words),
-        n if n == n_english => Language::English,
-        n if n == n_german => Language::German,
-        _ => {
-            let n_french =
-                count(|word| stop::is_french(word) || word.contains(['à', 'â', 'è', 'ê', 'î', 'ô', 'ç']));
-            let n_spanish = count(|word| stop::is_spanish(word) || word.contains(['ñ', 'á', 'ó', 'í', 'ú']));
-            if n_spanish > n_french { Language::Spanish } else { Language::French }
-        }
+    let mut small = Small::default();
+    for word in words {
+        small.add(word);
     }
+    small.language().unwrap_or_else(|| language_by_glossary(words))
 }
 
 /// Tells the language of a text without small words: German by any word of its list, French and Spanish by more than half,
@@ -206,6 +284,46 @@ fn language_by_glossary(words: &[String]) -> Language {
         true if n_spanish > n_french => Language::Spanish,
         true => Language::French,
         false => Language::English,
+    }
+}
+
+/// How many words of a text stand for each language.
+#[derive(Debug, Clone, Copy, Default)]
+struct Small {
+    n_english: usize,
+    n_german: usize,
+    n_french: usize,
+    n_spanish: usize,
+    /// Those of French or Spanish, each once.
+    n_romance: usize,
+}
+
+impl Small {
+    fn add(&mut self, word: &str) {
+        let lists = stop::lists_of(word);
+        let has = |letters: &[char]| !word.is_ascii() && word.contains(letters);
+        let is_french = lists.is_french() || has(&['à', 'â', 'è', 'ê', 'î', 'ô', 'ç']);
+        let is_spanish = lists.is_spanish() || has(&['ñ', 'á', 'ó', 'í', 'ú']);
+        self.n_english += usize::from(lists.is_english());
+        self.n_german += usize::from(lists.is_german() || has(&['ä', 'ö', 'ü', 'ß']));
+        self.n_french += usize::from(is_french);
+        self.n_spanish += usize::from(is_spanish);
+        self.n_romance += usize::from(is_french || is_spanish || has(&['é']));
+    }
+
+    /// Returns the language that most of them stand for; `None` without any.
+    fn language(self) -> Option<Language> {
+        match self.n_german.max(self.n_romance).max(self.n_english) {
+            0 => None,
+            n if n == self.n_english => Some(Language::English),
+            n if n == self.n_german => Some(Language::German),
+            _ if self.n_spanish > self.n_french => Some(Language::Spanish),
+            _ => Some(Language::French),
+        }
+    }
+
+    fn is_english(self) -> bool {
+        self.language() == Some(Language::English)
     }
 }
 

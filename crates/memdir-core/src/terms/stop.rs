@@ -1,6 +1,8 @@
 //! Words that stand in every sentence and find nothing.
+//!
+//! Every word of every text is asked for, more than once, so the lists are joined into one table when the program is
+//! compiled, and most words are told apart from them by one look.
 
-/// Sorted: looked up by halves, with nothing to build first.
 const ENGLISH: &[&str] = &[
     "a",
     "about",
@@ -194,25 +196,80 @@ const SPANISH: &[&str] = &[
     "una", "y",
 ];
 
+const LISTS: [&[&str]; 4] = [ENGLISH, GERMAN, FRENCH, SPANISH];
+
+/// The lists that a word stands in, one bit each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Lists(u8);
+
+impl Lists {
+    pub(super) fn is_english(self) -> bool {
+        self.0 & 1 != 0
+    }
+
+    pub(super) fn is_german(self) -> bool {
+        self.0 & 1 << 1 != 0
+    }
+
+    pub(super) fn is_french(self) -> bool {
+        self.0 & 1 << 2 != 0
+    }
+
+    pub(super) fn is_spanish(self) -> bool {
+        self.0 & 1 << 3 != 0
+    }
+}
+
+/// Three times as many slots as there are words, so that a word of no list meets an empty one at once.
+const N_SLOTS: usize = 1 << 10;
+/// Where a word stands: its list, and its number in the list plus one; nothing in an empty slot.
+static SLOTS: [(u8, u8); N_SLOTS] = slots();
+
+const fn slots() -> [(u8, u8); N_SLOTS] {
+    let mut slots = [(0, 0); N_SLOTS];
+    let mut list = 0;
+    while list < LISTS.len() {
+        let mut at = 0;
+        while at < LISTS[list].len() {
+            let mut slot = slot_of(LISTS[list][at].as_bytes());
+            while slots[slot].1 != 0 {
+                slot = (slot + 1) % N_SLOTS;
+            }
+            slots[slot] = (list as u8, at as u8 + 1);
+            at += 1;
+        }
+        list += 1;
+    }
+    slots
+}
+
+/// FNV-1a, folded to the number of slots.
+const fn slot_of(word: &[u8]) -> usize {
+    let mut hash: u32 = 0x811c_9dc5;
+    let mut at = 0;
+    while at < word.len() {
+        hash = (hash ^ word[at] as u32).wrapping_mul(0x0100_0193);
+        at += 1;
+    }
+    (hash ^ hash >> 16) as usize % N_SLOTS
+}
+
+/// Returns the lists that a word stands in.
+pub(super) fn lists_of(word: &str) -> Lists {
+    let mut slot = slot_of(word.as_bytes());
+    let mut lists = 0;
+    while let (list, at @ 1..) = SLOTS[slot] {
+        if LISTS[usize::from(list)][usize::from(at) - 1] == word {
+            lists |= 1 << list;
+        }
+        slot = (slot + 1) % N_SLOTS;
+    }
+    Lists(lists)
+}
+
 /// Says whether a word, in lower case, finds nothing.
 pub fn is_stop_word(word: &str) -> bool {
-    is_english(word) || is_german(word) || is_french(word) || is_spanish(word)
-}
-
-pub(super) fn is_english(word: &str) -> bool {
-    ENGLISH.binary_search(&word).is_ok()
-}
-
-pub(super) fn is_german(word: &str) -> bool {
-    GERMAN.binary_search(&word).is_ok()
-}
-
-pub(super) fn is_french(word: &str) -> bool {
-    FRENCH.binary_search(&word).is_ok()
-}
-
-pub(super) fn is_spanish(word: &str) -> bool {
-    SPANISH.binary_search(&word).is_ok()
+    lists_of(word) != Lists(0)
 }
 
 #[cfg(test)]
@@ -220,10 +277,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lists_are_sorted() {
-        assert!(ENGLISH.is_sorted(), "English");
-        assert!(GERMAN.is_sorted(), "German");
-        assert!(FRENCH.is_sorted(), "French");
-        assert!(SPANISH.is_sorted(), "Spanish");
+    fn the_table_knows_the_words_of_each_list_and_no_others() {
+        let asks = [Lists::is_english, Lists::is_german, Lists::is_french, Lists::is_spanish];
+        for word in LISTS.concat().into_iter().chain(["", "database", "zzz", "the ", "THE"]) {
+            for (list, ask) in LISTS.iter().zip(asks) {
+                assert_eq!(ask(lists_of(word)), list.contains(&word), "{word}");
+            }
+        }
+        assert!(LISTS.iter().all(|list| list.len() < usize::from(u8::MAX)));
     }
 }

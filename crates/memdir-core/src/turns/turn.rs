@@ -1,10 +1,8 @@
 //! One turn of a log: what an index keeps of it, and how it is read back.
 
-use std::collections::BTreeMap;
-
 use crate::dates::english::MONTHS;
 use crate::embed::{self, DIMENSIONS, Row};
-use crate::terms::{Term, terms};
+use crate::terms::{Term, each_term, terms};
 
 /// As many sentences are compared one by one; what follows is found by the whole turn.
 const MAX_SENTENCES: usize = 40;
@@ -52,16 +50,14 @@ impl Turn {
     /// Works out what an index keeps of it.
     pub fn indexed(&self) -> Indexed {
         let whole = self.spoken(&self.text);
-        let mut counts: BTreeMap<Term, u16> = BTreeMap::new();
-        let said = terms(&whole).into_iter().map(|found| found.term);
-        let mut length = 0;
-        for term in said.chain(self.date_terms()) {
-            let count = counts.entry(term).or_default();
-            *count = count.saturating_add(1);
-            length += 1;
-        }
+        let mut said = self.date_terms();
+        each_term(&whole, |term, _| said.push(term));
+        let length = said.len() as u32;
+        said.sort_unstable();
+        let counts =
+            said.chunk_by(|a, b| a == b).map(|same| (same[0], same.len().min(u16::MAX.into()) as u16));
         let row = embed::vector(&whole).map(|vector| vector.to_bytes());
-        Indexed { terms: counts.into_iter().collect(), length, row, payload: self.payload() }
+        Indexed { terms: counts.collect(), length, row, payload: self.payload() }
     }
 
     /// Returns the terms of its date: month, day and year, as people write them in a question.

@@ -36,7 +36,7 @@ mod tests;
 
 use std::io;
 
-pub use read::{Index, Stamps};
+pub use read::{Index, Listed, Stamps};
 pub(crate) use writer::LOCK;
 pub use writer::{Options, Writer};
 

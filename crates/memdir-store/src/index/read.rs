@@ -7,6 +7,7 @@ use std::io;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use super::dictionary::Found;
 use super::format::Checksum;
 use super::head::{HEAD, Head};
 use super::log::{Batch, Log, Slot};
@@ -79,6 +80,11 @@ impl Index {
         Ok(Some(Self { head, segments, log, bases, centroids, dead: OnceLock::new() }))
     }
 
+    /// Returns which set of segments it has, and how much of their log: two that are equal hold the same.
+    pub(crate) fn position(&self) -> (u64, u64) {
+        (self.head.generation, self.log.len)
+    }
+
     /// Returns how many live documents there are.
     pub fn len(&self) -> usize {
         let in_segments: usize = self.head.segments.iter().map(|meta| meta.n_live as usize).sum();
@@ -113,24 +119,33 @@ impl Index {
     /// Like [`Index::postings`], into a vector that is emptied first: asking for many terms, one is enough.
     pub fn postings_into(&self, term: u64, postings: &mut Vec<Posting>) -> Result<(), IndexError> {
         postings.clear();
-        for (segment, base, dead) in self.parts()? {
+        let listed = self.listed(term)?;
+        postings.reserve(listed.len());
+        listed.each(|posting| postings.push(posting))
+    }
+
+    /// Looks a term up without reading which documents have it.
+    pub fn listed(&self, term: u64) -> Result<Listed<'_>, IndexError> {
+        let mut listed = Listed { found: Vec::new(), in_log: Vec::new(), n: 0 };
+        for part in self.parts()? {
+            let (segment, _, dead) = part;
             let Some(found) = segment.term(term)? else { continue };
-            let lengths = segment.lengths()?;
-            postings.reserve(found.n.min(lengths.len()));
-            segment.each_weighted(found, |doc, weight| {
-                if !dead.contains(doc) {
-                    let length = u32::from_le_bytes(lengths[doc as usize]);
-                    postings.push(Posting { doc: DocId(base + doc), weight, length });
-                }
-            })?;
+            if dead.len() == 0 {
+                listed.n += found.n.min(segment.meta.n_docs as usize);
+            } else {
+                segment
+                    .each_weighted(found.clone(), |doc, _| listed.n += usize::from(!dead.contains(doc)))?;
+            }
+            listed.found.push((part, found));
         }
         for (slot, Slot { entry, .. }) in self.log.live() {
             if let Ok(at) = entry.terms.binary_search_by_key(&term, |&(term, _)| term) {
                 let doc = DocId(self.log_base() + slot);
-                postings.push(Posting { doc, weight: entry.terms[at].1, length: entry.length });
+                listed.in_log.push(Posting { doc, weight: entry.terms[at].1, length: entry.length });
             }
         }
-        Ok(())
+        listed.n += listed.in_log.len();
+        Ok(listed)
     }
 
     /// Returns the live documents that have the facet, ascending by id.
@@ -272,6 +287,41 @@ impl Index {
         }
         let slot = self.log.slots.get(doc as usize).filter(|slot| slot.live);
         slot.map(Place::Log).ok_or(IndexError::NoDocument(id))
+    }
+}
+
+/// A term that was looked up: how many live documents have it, and which.
+#[derive(Debug)]
+pub struct Listed<'i> {
+    found: Vec<((&'i Segment, u32, &'i Dead), Found)>,
+    in_log: Vec<Posting>,
+    n: usize,
+}
+
+impl Listed<'_> {
+    /// Returns how many live documents have the term.
+    pub fn len(&self) -> usize {
+        self.n
+    }
+
+    /// Says whether no live document has the term.
+    pub fn is_empty(&self) -> bool {
+        self.n == 0
+    }
+
+    /// Calls `visit` with each of them, ascending by id.
+    pub fn each(self, mut visit: impl FnMut(Posting)) -> Result<(), IndexError> {
+        for ((segment, base, dead), found) in self.found {
+            let lengths = segment.lengths()?;
+            segment.each_weighted(found, |doc, weight| {
+                if !dead.contains(doc) {
+                    let length = u32::from_le_bytes(lengths[doc as usize]);
+                    visit(Posting { doc: DocId(base + doc), weight, length });
+                }
+            })?;
+        }
+        self.in_log.into_iter().for_each(visit);
+        Ok(())
     }
 }
 

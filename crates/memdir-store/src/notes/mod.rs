@@ -6,6 +6,7 @@
 //! written the memories are held in memory instead. Look at [`ask`] first.
 
 mod fresh;
+mod payload;
 
 use std::io;
 use std::path::PathBuf;
@@ -172,23 +173,29 @@ fn read(vault: &Vault, path: &MemoryPath) -> Option<(Note, [u8; 32])> {
     let bytes = vault.dir().read(path.as_str(), MAX_MEMORY).ok()??;
     let document = Document::parse(&bytes);
     let (memory, _) = Memory::read(path, &document);
-    let note = Note { name: path.stem().to_owned(), ..Note::of(&memory, &document) };
+    let mut note = Note::of(&memory, &document);
+    path.stem().clone_into(&mut note.name);
     Some((note, *memdir_core::hash::ContentHash::of(&bytes).as_bytes()))
 }
 
 fn entry(vault: &Vault, path: &MemoryPath, stamp: Stamp) -> Option<index::Entry> {
     let (note, sha256) = read(vault, path)?;
+    entry_of(&note, path.as_str(), Stamp { sha256, ..stamp })
+}
+
+/// Returns what an index keeps of a note; `None` if it cannot be written.
+pub fn entry_of(note: &Note, key: &str, stamp: Stamp) -> Option<index::Entry> {
     let found = note.entry();
     let mut facets: Vec<u64> = found.facets.iter().map(|facet| facet.value()).collect();
     facets.push(name_facet(&note.name));
     Some(index::Entry {
-        key: path.as_str().to_owned(),
-        stamp: Stamp { sha256, ..stamp },
+        key: key.to_owned(),
+        stamp,
         terms: found.terms.iter().map(|(term, weight)| (term.value(), *weight)).collect(),
         facets,
         length: found.length,
         vector: found.row,
-        payload: serde_json::to_vec(&note).ok()?,
+        payload: payload::write(note, found.row.as_ref())?,
     })
 }
 
@@ -232,6 +239,26 @@ impl Library for Notes {
         }
     }
 
+    fn each_posting(
+        &self,
+        term: Term,
+        most: usize,
+        mut visit: impl FnMut(usize, Posting),
+    ) -> Result<usize, IndexError> {
+        match self {
+            Self::Indexed(index) => {
+                let listed = index.listed(term.value())?;
+                let n = listed.len();
+                if n <= most {
+                    let posting = |doc: index::DocId, weight, length| Posting { doc: doc.0, weight, length };
+                    listed.each(|found| visit(n, posting(found.doc, found.weight, found.length)))?;
+                }
+                Ok(n)
+            }
+            Self::Held(shelf) => Ok(sure(shelf.each_posting(term, most, visit))),
+        }
+    }
+
     fn facet(&self, facet: Term) -> Result<Vec<DocId>, IndexError> {
         match self {
             Self::Indexed(index) => Ok(index.facet(facet.value())?.into_iter().map(|doc| doc.0).collect()),
@@ -251,11 +278,18 @@ impl Library for Notes {
 
     fn note(&self, doc: DocId) -> Result<Note, IndexError> {
         match self {
+            Self::Indexed(_) => Ok(self.note_and_row(doc)?.0),
+            Self::Held(shelf) => Ok(sure(shelf.note(doc))),
+        }
+    }
+
+    fn note_and_row(&self, doc: DocId) -> Result<(Note, Option<Row>), IndexError> {
+        match self {
             Self::Indexed(index) => {
                 let found = index.doc(index::DocId(doc))?;
-                serde_json::from_slice(&found.payload).map_err(|_| IndexError::OtherVersion)
+                payload::read(&found.payload).ok_or(IndexError::OtherVersion)
             }
-            Self::Held(shelf) => Ok(sure(shelf.note(doc))),
+            Self::Held(shelf) => Ok(sure(shelf.note_and_row(doc))),
         }
     }
 

@@ -8,6 +8,7 @@ use std::io::{self, Read};
 use jiff::Timestamp;
 use memdir_core::hash::ContentHash;
 use memdir_core::memory::{Document, Header, INDEX_PAGE, Memory, MemoryPath, Problem, Resolver};
+use memdir_core::recall::Note;
 
 use super::listing::{Listing, Skipped, Why};
 use super::{MAX_MEMORY, Vault};
@@ -69,6 +70,13 @@ impl Loaded {
     /// Returns when the memory's content last changed, as far as anybody recorded it.
     pub fn modified(&self) -> Timestamp {
         self.memory.modified.unwrap_or(self.written)
+    }
+
+    /// Returns what of it is compared and ranked, under the name of its file.
+    pub fn note(&self) -> Note {
+        let mut note = Note::of(&self.memory, &self.document);
+        self.path.stem().clone_into(&mut note.name);
+        note
     }
 }
 

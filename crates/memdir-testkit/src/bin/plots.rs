@@ -52,7 +52,11 @@ impl Axis {
     /// An axis of shares, from one round tenth to another.
     fn shares(values: &[f64]) -> Self {
         let (least, greatest) = ends(values);
-        Self { least: (least * 10.0).floor() / 10.0, greatest: (greatest * 10.0).ceil() / 10.0, is_log: false }
+        Self {
+            least: (least * 10.0).floor() / 10.0,
+            greatest: (greatest * 10.0).ceil() / 10.0,
+            is_log: false,
+        }
     }
 
     fn share(&self, value: f64) -> f64 {

@@ -112,13 +112,9 @@ fn written(shelf: &Shelf, loaded: &Loaded, others: &[Loaded]) -> Vec<Row> {
 
 /// Returns what the memory has in common with others.
 fn related(shelf: &Shelf, loaded: &Loaded, others: &[Loaded]) -> Vec<Row> {
-    let note = |loaded: &Loaded| Note {
-        name: loaded.path.stem().to_owned(),
-        ..Note::of(&loaded.memory, &loaded.document)
-    };
-    let notes: Vec<Note> = others.iter().map(note).collect();
+    let notes: Vec<Note> = others.iter().map(Loaded::note).collect();
     let together = Usage::together(&shelf.vault, loaded.path.stem());
-    let found = edges(&note(loaded), &notes, |name| together.get(name).copied().unwrap_or_default());
+    let found = edges(&loaded.note(), &notes, |name| together.get(name).copied().unwrap_or_default());
     let row = |edge: memdir_core::recall::Edge| Row {
         direction: Direction::Both,
         name: edge.name,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use memdir_core::embed;
 use memdir_core::recall::Note;
 use memdir_store::index::{Entry, Index, Options, Stamp, Writer};
-use memdir_store::notes::Notes;
+use memdir_store::notes::{self, Notes};
 use serde_json::{Value, json};
 
 use super::scratch::{Clock, Scratch, Spent, millis, quantiles, rate};
@@ -85,26 +85,16 @@ fn build(directory: &Path, n: usize, ui: &Ui) -> Result<(Spent, Duration), Failu
         making = making + start.spent();
         notes
     });
-    writer.rebuild(entries.map(|note| entry(&note))).map_err(broken)?;
+    writer.rebuild(entries.filter_map(|note| entry(&note))).map_err(broken)?;
     let ingest = start.spent() - making;
-    let changed: Vec<Entry> = synthetic::note(n / 2).iter().map(entry).collect();
+    let changed: Vec<Entry> = synthetic::note(n / 2).iter().filter_map(entry).collect();
     let start = Instant::now();
     writer.apply(changed, Vec::new()).map_err(broken)?;
     Ok((ingest, start.elapsed()))
 }
 
-fn entry(note: &Note) -> Entry {
-    let found = note.entry();
-    Entry {
-        key: format!("{}.md", note.name),
-        stamp: Stamp::default(),
-        terms: found.terms.iter().map(|(term, weight)| (term.value(), *weight)).collect(),
-        facets: found.facets.iter().map(|facet| facet.value()).collect(),
-        length: found.length,
-        vector: found.row,
-        // A note holds only texts, lists of them and dates.
-        payload: serde_json::to_vec(note).unwrap_or_default(),
-    }
+fn entry(note: &Note) -> Option<Entry> {
+    notes::entry_of(note, &format!("{}.md", note.name), Stamp::default())
 }
 
 fn bytes(directory: &Path) -> Result<u64, Failure> {

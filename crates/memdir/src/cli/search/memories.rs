@@ -5,7 +5,7 @@
 
 use jiff::Timestamp;
 use memdir_core::memory::MemoryPath;
-use memdir_core::recall::{self as core, Moment, Note, Part, Unknown, Weights, rank};
+use memdir_core::recall::{self as core, Moment, Part, Unknown, Weights, rank};
 use memdir_core::search::{Query, Text};
 use memdir_store::usage::Usage;
 use memdir_store::vault::Loaded;
@@ -93,11 +93,7 @@ fn then(shelves: &[Shelf], search: &Search<'_>, time: Timestamp, ui: &Ui) -> Res
                 "the history of {path} is kept since {since}: what changed before is not known"
             ));
         }
-        let note = |loaded: &Loaded| Note {
-            name: loaded.path.stem().to_owned(),
-            ..Note::of(&loaded.memory, &loaded.document)
-        };
-        let past = core::Shelf::new(then.memories.iter().map(note).collect());
+        let past = core::Shelf::new(then.memories.iter().map(Loaded::note).collect());
         let Ok(ranked) = rank(&past, &moment, &zoned, &Weights::fitted(), &Unknown);
         for found in ranked.into_iter().filter(matches).take(MAX_CANDIDATES) {
             let loaded = then.memories.iter().find(|loaded| loaded.path.as_str() == found.note.path);
