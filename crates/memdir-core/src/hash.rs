@@ -16,6 +16,11 @@ impl ContentHash {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// Takes the bytes of a hash back.
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
     /// Returns its bytes.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0

@@ -24,5 +24,5 @@ pub use load::{LIMIT, Load, over_limit_message};
 pub use own::{ForeignLine, foreign_lines, inject, own_lines, without_lines};
 pub use pointer::{MAX_LINE, pointer_line};
 pub use prune::prune;
-pub use render::{KEEP, Page, PageEntry, TRIM, render};
+pub use render::{KEEP, Page, PageEntry, TRIM, named, render, render_full_page};
 pub use router::{ProjectRow, router};

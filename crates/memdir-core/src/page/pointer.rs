@@ -59,6 +59,11 @@ impl Pointer {
         self.targets.iter().find(|path| exists(path))
     }
 
+    /// Returns every memory that the line may mean.
+    pub(super) fn into_targets(self) -> Vec<MemoryPath> {
+        self.targets
+    }
+
     /// Returns the path the line names, whether or not there is such a memory.
     pub(super) fn path(&self) -> &MemoryPath {
         &self.targets[0]

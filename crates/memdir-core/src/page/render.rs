@@ -57,12 +57,48 @@ pub struct Page {
 /// Renders the page of a vault that holds `entries`, starting from the page it has now. The lines of memories in
 /// `touched` are brought up to date, the others keep the wording they have.
 pub fn render(current: Option<&[u8]>, entries: &[PageEntry], touched: &BTreeSet<MemoryPath>) -> Page {
-    let entries: BTreeMap<&MemoryPath, &PageEntry> =
-        entries.iter().map(|entry| (&entry.path, entry)).collect();
+    let entries = by_path(entries);
     let sheet = Sheet::read(current.unwrap_or_default(), |path| entries.contains_key(path));
+    write_page(sheet, &entries, 0, touched)
+}
+
+/// Renders the page of a vault that holds more memories than a page has room for, without looking at each: `entries` are
+/// those that the page names now ([`named`]) and those in `touched`, beside `n_others` that it does not name.
+///
+/// `None` where that does not tell the page, because it did not overflow before or need not any longer: then [`render`]
+/// has to see all of them.
+pub fn render_full_page(
+    current: &[u8],
+    entries: &[PageEntry],
+    n_others: usize,
+    touched: &BTreeSet<MemoryPath>,
+) -> Option<Page> {
+    let entries = by_path(entries);
+    let sheet = Sheet::read(current, |path| entries.contains_key(path));
+    // Each takes a line at least: with more of them than lines not all can be on the page, whatever they say.
+    let is_full = sheet.overflows && entries.len() + n_others > KEEP.lines;
+    is_full.then(|| write_page(sheet, &entries, n_others, touched))
+}
+
+/// Lists the memories that the lines of a page may mean, whether or not they exist.
+pub fn named(page: &[u8]) -> BTreeSet<MemoryPath> {
+    let (_, page) = strip_bom(page);
+    page.split(|byte| *byte == b'\n').filter_map(parse).flat_map(Pointer::into_targets).collect()
+}
+
+fn by_path(entries: &[PageEntry]) -> BTreeMap<&MemoryPath, &PageEntry> {
+    entries.iter().map(|entry| (&entry.path, entry)).collect()
+}
+
+fn write_page(
+    sheet: Sheet,
+    entries: &BTreeMap<&MemoryPath, &PageEntry>,
+    n_others: usize,
+    touched: &BTreeSet<MemoryPath>,
+) -> Page {
     let rows: Vec<Row> =
         entries.values().map(|entry| Row::new(entry, &sheet, touched.contains(&entry.path))).collect();
-    let choice = Choice::of(rows, &sheet, touched);
+    let choice = Choice::of(rows, n_others, &sheet, touched);
     let shortened =
         choice.rows.iter().filter(|row| row.shortened).map(|row| row.entry.path.clone()).collect();
     Page {
@@ -340,30 +376,31 @@ struct Choice<'a> {
 }
 
 impl<'a> Choice<'a> {
-    /// Chooses who is on the page. Once the page overflows, a memory that left comes back only when it is touched
+    /// Chooses who is on the page; `n_others` memories are beside the rows and stay off it. Once the page overflows, a memory that left comes back only when it is touched
     /// or when there is room for all: otherwise every save would push another one in and out.
-    fn of(rows: Vec<Row<'a>>, sheet: &Sheet, touched: &BTreeSet<MemoryPath>) -> Self {
+    fn of(rows: Vec<Row<'a>>, n_others: usize, sheet: &Sheet, touched: &BTreeSet<MemoryPath>) -> Self {
         let frame = Load::measure(&sheet.write(&Self::all(Vec::new())));
-        if rows.is_empty() || frame.with_rows(&rows).fits(KEEP) {
+        if n_others == 0 && (rows.is_empty() || frame.with_rows(&rows).fits(KEEP)) {
             return Self::all(rows);
         }
         let stays =
             |row: &Row| !sheet.overflows || row.position.is_some() || touched.contains(&row.entry.path);
         let (mut listed, unlisted): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(stays);
-        let more = more_line(unlisted.len(), sheet.eol);
+        let n_off = unlisted.len() + n_others;
+        let more = more_line(n_off, sheet.eol);
         if frame.with_rows(&listed).with_line(&more).fits(KEEP) {
             return Self { more: Some(more), ..Self::all(listed) };
         }
         listed.sort_by(by_worth);
-        let n_kept = count_fitting(frame, &listed, unlisted.len(), sheet.eol);
+        let n_kept = count_fitting(frame, &listed, n_off, sheet.eol);
         let victims = listed.split_off(n_kept);
         let left = victims.iter().map(|row| row.entry.path.clone()).collect();
-        let n_unlisted = victims.len() + unlisted.len();
+        let n_unlisted = victims.len() + n_off;
 
         // Wordings longer than our own may be all that is too much: then we shorten rather than leave out.
         let renewed = victims.into_iter().map(|row| row.renewed(sheet.eol));
         let others: Vec<Row> = renewed.chain(unlisted).collect();
-        if frame.with_rows(&listed).with_rows(&others).fits(KEEP) {
+        if n_others == 0 && frame.with_rows(&listed).with_rows(&others).fits(KEEP) {
             listed.extend(others);
             return Self::all(listed);
         }

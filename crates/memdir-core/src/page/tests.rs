@@ -607,3 +607,39 @@ proptest! {
         prop_assert!(text.lines().count() <= LIMIT.lines + 1);
     }
 }
+
+/// A full page is the same whether it is rendered from all memories or from those that it names and that were touched.
+#[test]
+fn a_full_page_needs_only_what_it_names() {
+    let mut all = numbered(300);
+    all[250].pinned = true;
+    all[17].bucket = 2;
+    let mut current = render(None, &all, &untouched()).bytes;
+    assert!(named(&current).len() < 200);
+    let mut n_left = 0;
+    for round in 0..120_usize {
+        let number = (round * 37) % 300;
+        all[number].hook = format!("said anew in round {round}, {}", "and at length ".repeat(round % 9));
+        let mut touched = BTreeSet::from([all[number].path.clone()]);
+        match round % 5 {
+            0 => touched.insert(all.remove((round * 13) % 290).path),
+            1 => {
+                all.push(PageEntry { modified: at(1000 + round as i64), ..entry(&format!("new{round}")) });
+                touched.insert(path(&format!("new{round}.md")))
+            }
+            _ => false,
+        };
+        let wanted =
+            |entry: &&PageEntry| touched.contains(&entry.path) || named(&current).contains(&entry.path);
+        let known: Vec<PageEntry> = all.iter().filter(wanted).cloned().collect();
+        let part = render_full_page(&current, &known, all.len() - known.len(), &touched);
+        let whole = render(Some(&current), &all, &touched);
+        assert_eq!(part.as_ref(), Some(&whole), "round {round}");
+        n_left += whole.left.len();
+        current = whole.bytes;
+    }
+    assert!(n_left > 0, "no round trimmed the page");
+    let few = numbered(3);
+    assert_eq!(render_full_page(&render(None, &few, &untouched()).bytes, &few, 0, &untouched()), None);
+    assert_eq!(render_full_page(b"", &[], 1000, &untouched()), None);
+}

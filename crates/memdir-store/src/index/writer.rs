@@ -95,6 +95,12 @@ impl Writer {
         self.index_mut().map(|index| &*index)
     }
 
+    /// Returns the index as it is now, and lets others write.
+    pub(crate) fn into_index(mut self) -> Result<Index, IndexError> {
+        self.index()?;
+        self.index.take().ok_or(IndexError::Missing)
+    }
+
     fn index_mut(&mut self) -> Result<&mut Index, IndexError> {
         let index = match self.index.take() {
             Some(index) => index,

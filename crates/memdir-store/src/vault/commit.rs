@@ -5,6 +5,7 @@
 //! thrown away and made again.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
@@ -18,7 +19,7 @@ use super::plan::Plan;
 use super::publish::{Areas, PublishError, Step, publish};
 use super::restore::{Copy, PageBase};
 use super::{CommitError, INTENT, MAX_MEMORY, Vault, recover};
-use crate::disk::Dir;
+use crate::disk::{Dir, ReadError};
 use crate::gate::Gate;
 use crate::history::{self, Area, Change, ChangeId, History, Record};
 use crate::ledger::{self, Event, EventKind, Ledger};
@@ -97,17 +98,19 @@ impl<'v> Writer<'v> {
         let state = ensure(vault.state_path())?;
         vault.recover(&state)?;
         let areas = Areas { vault: vault.root.clone(), user: None, state };
-        for dir in [&areas.vault, &areas.state] {
-            recover::sweep(&areas, dir, None)
-                .map_err(|source| CommitError::Read { path: dir.path().to_owned(), source })?;
-        }
         let history = History::ensure(&areas.state)
             .map_err(|source| CommitError::Write { path: areas.state.path().to_owned(), source })?;
         let index = ensure(vault.home.join("index"))?;
-        let catalog = match Catalog::load(&index, &vault.id) {
+        let catalog = Catalog::load(&index, &vault.id);
+        let is_undisturbed = catalog.as_ref().is_some_and(|known| known.is_undisturbed(&areas.vault, now));
+        let swept = [Some(&areas.state), Some(&areas.vault).filter(|_| !is_undisturbed)];
+        for dir in swept.into_iter().flatten() {
+            recover::sweep(&areas, dir, None)
+                .map_err(|source| CommitError::Read { path: dir.path().to_owned(), source })?;
+        }
+        let catalog = match catalog {
             Some(catalog) => catalog,
-            None => Catalog::from_history(&history)
-                .map_err(|err| CommitError::Read { path: history.dir().path().to_owned(), source: err })?,
+            None => from_history(&history)?,
         };
         let home = ensure(vault.home.clone())?;
         let ledger_dir = ensure(areas.state.path().join("ledger"))?;
@@ -127,8 +130,48 @@ impl<'v> Writer<'v> {
             index,
             _lock: lock,
         };
-        writer.take_up()?;
+        if !is_undisturbed {
+            writer.with_catalog(Self::take_up)?;
+        }
         Ok(writer)
+    }
+
+    /// Does work that asks the catalog. If that turns out to be damaged, it is built anew and the work done again.
+    pub(super) fn with_catalog<T>(
+        &mut self,
+        mut work: impl FnMut(&mut Self) -> Result<T, CommitError>,
+    ) -> Result<T, CommitError> {
+        let done = work(self);
+        let is_damaged = |writer: &Self| writer.catalog.is_damaged();
+        if !is_damaged(self) && !self.user.as_deref().is_some_and(is_damaged) {
+            return done;
+        }
+        self.renew_catalog()?;
+        work(self)
+    }
+
+    /// Builds the catalog from history and the vault, where it cannot be read.
+    fn renew_catalog(&mut self) -> Result<(), CommitError> {
+        if let Some(user) = self.user.as_deref_mut() {
+            user.renew_catalog()?;
+        }
+        if self.catalog.is_damaged() {
+            self.catalog = from_history(&self.history)?;
+            self.take_up()?;
+        }
+        Ok(())
+    }
+
+    /// Builds the catalog from history with nothing left of the one before, which told of what is erased.
+    pub(super) fn erase_catalog(&mut self) -> io::Result<()> {
+        catalog::remove(&self.index, &self.vault.id)?;
+        self.catalog = Catalog::from_history(&self.history).map_err(io::Error::other)?;
+        Ok(())
+    }
+
+    /// Makes the error for a catalog that cannot be read.
+    pub(super) fn unreadable_catalog(&self, source: ReadError) -> CommitError {
+        CommitError::Read { path: self.index.path().to_owned(), source }
     }
 
     /// Lets change sets reach the user vault too.
@@ -153,12 +196,15 @@ impl<'v> Writer<'v> {
         self.refuse_secrets(set)?;
         let (set, remarks) = &self.with_absolute_dates(set);
         for _ in 0..MAX_ATTEMPTS {
-            let mut plan = self.plan(set)?;
-            plan.committed.remarks.extend(remarks.iter().cloned());
-            plan.page = beside.page.clone();
-            self.plan_copies(beside.copies, &mut plan)?;
-            self.plan_leaving(beside.leaving, &mut plan)?;
-            self.plan_pages(&mut plan)?;
+            let plan = self.with_catalog(|writer| {
+                let mut plan = writer.plan(set)?;
+                plan.committed.remarks.extend(remarks.iter().cloned());
+                plan.page = beside.page.clone();
+                writer.plan_copies(beside.copies, &mut plan)?;
+                writer.plan_leaving(beside.leaving, &mut plan)?;
+                writer.plan_pages(&mut plan)?;
+                Ok(plan)
+            })?;
             let change = self.describe(set, &plan)?;
             match self.carry_out(plan, change) {
                 Err(PublishError::Raced { .. }) => self.take_up()?,
@@ -177,6 +223,7 @@ impl<'v> Writer<'v> {
             return Ok(committed);
         }
         let record = Record { change, versions: plan.versions };
+        self.catalog.doubt(&self.areas.vault);
         publish(&self.areas, &plan.steps, &record)?;
         // From here on the change stands, whatever fails: the intent is durable and says all there is to say.
         let said_by = |hash| match plan.said_by.get(&hash) {
@@ -251,12 +298,12 @@ impl<'v> Writer<'v> {
             return;
         };
         match &step.after {
-            None => drop(self.catalog.docs.remove(&path)),
+            None => self.catalog.remove(&path),
             Some(bytes) => {
                 let stat =
                     self.areas.vault.folder(path.as_str()).and_then(|(folder, name)| folder.stat(name));
                 let doc = Doc::describe(&path, bytes, stat.ok().flatten(), self.now, Some(change.clone()));
-                self.catalog.docs.insert(path, doc);
+                self.catalog.insert(doc);
             }
         }
     }
@@ -264,8 +311,8 @@ impl<'v> Writer<'v> {
     /// A catalog that could not be saved must not stay behind: it would deny what just happened.
     pub(super) fn save_catalog(&mut self) {
         let id = &self.vault.id;
-        if self.catalog.save(&self.areas.state, &self.index, id).is_err() {
-            let _ = self.index.remove(&catalog::file_name(id));
+        if self.catalog.save(&self.areas.vault, &self.areas.state, &self.index, id).is_err() {
+            let _ = catalog::remove(&self.index, id);
         }
     }
 
@@ -315,4 +362,9 @@ impl<'v> Writer<'v> {
         // Not waited for and not fatal: the history record says the same.
         let _ = ledger.append(&events);
     }
+}
+
+fn from_history(history: &History) -> Result<Catalog, CommitError> {
+    let unreadable = |source| CommitError::Read { path: history.dir().path().to_owned(), source };
+    Catalog::from_history(history).map_err(unreadable)
 }

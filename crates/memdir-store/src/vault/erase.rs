@@ -4,7 +4,7 @@
 //! of what to erase (paths and hashes, no text) is made durable first; every step after that can be repeated, and a
 //! crash in between is finished by the next command. What stays is the fact: hashes and dates in log and ledger.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use jiff::{SignedDuration, Timestamp};
@@ -85,7 +85,7 @@ impl Note {
 impl Writer<'_> {
     /// Erases the memory at `path`, live or not, with every version it ever had and every copy we hold.
     pub fn erase(&mut self, path: &MemoryPath) -> Result<Erased, CommitError> {
-        let note = self.note(path)?;
+        let note = self.with_catalog(|writer| writer.note(path))?;
         if note.hashes.is_empty() {
             return Err(CommitError::Missing(path.stem().to_owned()));
         }
@@ -97,8 +97,7 @@ impl Writer<'_> {
         let bytes = serde_json::to_vec(note).map_err(|err| self.failed(err.into()))?;
         state.replace(ERASING, &bytes).map_err(|source| self.failed(source))?;
         let erased = self.vault.scrub(&state, note).map_err(|source| self.failed(source))?;
-        self.catalog =
-            Catalog::from_history(&self.history).map_err(|err| self.failed(io::Error::other(err)))?;
+        self.erase_catalog().map_err(|source| self.failed(source))?;
         if erased != Erased::default() {
             self.record_erasure(note)?;
         }
@@ -114,7 +113,8 @@ impl Writer<'_> {
     /// Erases versions that another vault's erasure named, where they are not a memory of this vault. A memory that
     /// was promoted to that vault is erased with all it was here.
     pub fn erase_versions(&mut self, hashes: &BTreeSet<ContentHash>) -> Result<Erased, CommitError> {
-        let live: BTreeSet<ContentHash> = self.catalog.docs.values().map(|doc| doc.sha256).collect();
+        let all = self.with_catalog(|writer| writer.known_of(Catalog::all))?;
+        let live: BTreeSet<ContentHash> = all.values().map(|known| known.sha256).collect();
         let mut note = Note { paths: BTreeSet::new(), hashes: hashes.difference(&live).copied().collect() };
         let changes = self.changes().map_err(|source| self.failed(source))?;
         let names =
@@ -129,7 +129,7 @@ impl Writer<'_> {
             .flat_map(|change| &change.ops)
             .filter(|op| op.area == Area::Vault && op.after.is_none());
         let left: Vec<MemoryPath> = left.filter_map(|op| MemoryPath::new(&op.path).ok()).collect();
-        for path in left.iter().filter(|path| !self.catalog.docs.contains_key(*path)) {
+        for path in left.iter().filter(|path| !all.contains_key(*path)) {
             let former = self.note(path)?;
             note.paths.extend(former.paths);
             note.hashes.extend(former.hashes);
@@ -141,7 +141,8 @@ impl Writer<'_> {
     fn note(&self, path: &MemoryPath) -> Result<Note, CommitError> {
         let changes = self.changes().map_err(|source| self.failed(source))?;
         let mut note = Note { paths: BTreeSet::from([path.to_string()]), hashes: BTreeSet::new() };
-        let is_live = |name: &str| self.catalog.docs.keys().any(|live| live.as_str() == name);
+        let all = self.known_of(Catalog::all)?;
+        let is_live = |name: &str| MemoryPath::new(name).is_ok_and(|path| all.contains_key(&path));
         if !is_live(path.as_str())
             && let Some(now) = renamed_to(&changes, path.as_str()).filter(|name| is_live(name))
         {
@@ -169,14 +170,14 @@ impl Writer<'_> {
             }
             note.hashes.extend([op.before, op.after].into_iter().flatten());
         }
-        if let Some(doc) = self.catalog.docs.get(path) {
-            note.hashes.insert(doc.sha256);
+        if let Some(known) = all.get(path) {
+            note.hashes.insert(known.sha256);
         }
         note.hashes.extend(self.waiting(path.stem()).map_err(|source| self.failed(source))?);
         note.paths.insert(path.to_string());
         // Another live memory keeps its text, and its name where it is one that this memory once had.
-        for (other, doc) in self.catalog.docs.iter().filter(|(other, _)| *other != path) {
-            note.hashes.remove(&doc.sha256);
+        for (other, known) in all.iter().filter(|(other, _)| *other != path) {
+            note.hashes.remove(&known.sha256);
             note.paths.remove(other.as_str());
         }
         Ok(note)
@@ -245,31 +246,36 @@ impl Writer<'_> {
         }
         self.catalog.pruned = Some(self.now);
         let oldest = self.now.checked_sub(KEPT).unwrap_or(Timestamp::MIN);
-        for id in self.history.ids()?.into_iter().take_while(|id| id.at() < oldest) {
-            self.prune_one(&id)?;
+        let old: Vec<ChangeId> = self.history.ids()?.into_iter().take_while(|id| id.at() < oldest).collect();
+        let live = if old.is_empty() { BTreeMap::new() } else { self.live_versions()? };
+        for id in old {
+            self.prune_one(&id, live.get(&id))?;
         }
         self.save_catalog();
         Ok(())
     }
 
+    /// Returns the versions of live memories by the change that holds their bytes.
+    fn live_versions(&self) -> io::Result<BTreeMap<ChangeId, BTreeSet<ContentHash>>> {
+        let mut live: BTreeMap<ChangeId, BTreeSet<ContentHash>> = BTreeMap::new();
+        for path in self.catalog.all().map_err(io::Error::other)?.into_keys() {
+            let doc = self.catalog.get(&path).map_err(io::Error::other)?;
+            if let Some((change, sha256)) = doc.and_then(|doc| Some((doc.change?, doc.sha256))) {
+                live.entry(change).or_default().insert(sha256);
+            }
+        }
+        Ok(live)
+    }
+
     /// Keeps of an old change only the versions that are live, so that a vault somebody deletes can be brought back.
-    fn prune_one(&self, id: &ChangeId) -> io::Result<()> {
-        let live: BTreeSet<ContentHash> = self
-            .catalog
-            .docs
-            .values()
-            .filter(|doc| doc.change.as_ref() == Some(id))
-            .map(|doc| doc.sha256)
-            .collect();
+    fn prune_one(&self, id: &ChangeId, live: Option<&BTreeSet<ContentHash>>) -> io::Result<()> {
         let Some(mut record) = self.history.record(id).map_err(io::Error::other)? else {
             return self.history.remove(id);
         };
         for op in record.change.ops.iter().filter(|op| op.area == Area::Trash && op.after.is_some()) {
             self.areas.root(Area::Trash)?.remove(&op.path)?;
         }
-        if live.is_empty() {
-            return self.history.remove(id);
-        }
+        let Some(live) = live else { return self.history.remove(id) };
         record
             .change
             .ops
@@ -288,7 +294,7 @@ impl Vault {
             self.scrub(state, &note)?;
         }
         if let Ok(index) = Dir::open(&self.home.join("index")) {
-            index.remove(&catalog::file_name(&self.id))?;
+            catalog::remove(&index, &self.id)?;
         }
         state.remove(ERASING)
     }

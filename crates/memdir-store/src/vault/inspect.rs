@@ -11,10 +11,10 @@ use memdir_core::change::Author;
 use memdir_core::hash::ContentHash;
 use memdir_core::memory::MemoryPath;
 
-use super::catalog::Catalog;
+use super::catalog::{Catalog, Known};
 use super::erase::{ERASING, SCRATCH};
 use super::{INTENT, Vault};
-use crate::disk::{Dir, TEMP_PREFIX};
+use crate::disk::{Dir, ReadError, TEMP_PREFIX};
 use crate::history::{Area, Change, ChangeId, History};
 
 /// What lies around a vault.
@@ -56,16 +56,19 @@ impl Vault {
         found.conflicts = folder("conflicts")?;
         found.scratch = folder(SCRATCH)?;
         if let Some(history) = self.history()? {
-            found.compare(&history, &self.known(&history)?, live)?;
+            found.compare(&history, &self.known(&history).map_err(io::Error::other)?, live)?;
         }
         Ok(found)
     }
 
-    /// Returns the catalog, or what history knows where there is none.
-    fn known(&self, history: &History) -> io::Result<Catalog> {
-        let loaded =
-            Dir::open(&self.home.join("index")).ok().and_then(|index| Catalog::load(&index, &self.id));
-        loaded.map_or_else(|| Catalog::from_history(history).map_err(io::Error::other), Ok)
+    /// Returns the memories that the catalog knows, or history where that cannot be read.
+    fn known(&self, history: &History) -> Result<BTreeMap<MemoryPath, Known>, ReadError> {
+        let index = Dir::open(&self.home.join("index")).ok();
+        let catalog = index.and_then(|index| Catalog::load(&index, &self.id));
+        match catalog.and_then(|catalog| catalog.all().ok()) {
+            Some(known) => Ok(known),
+            None => Catalog::from_history(history)?.all(),
+        }
     }
 }
 
@@ -73,13 +76,13 @@ impl Inspection {
     fn compare(
         &mut self,
         history: &History,
-        known: &Catalog,
+        known: &BTreeMap<MemoryPath, Known>,
         live: &BTreeMap<MemoryPath, ContentHash>,
     ) -> io::Result<()> {
-        let is_known = |path: &MemoryPath, hash| known.docs.get(path).is_some_and(|doc| doc.sha256 == hash);
+        let is_known = |path: &MemoryPath, hash| known.get(path).is_some_and(|known| known.sha256 == hash);
         let changed = live.iter().filter(|(path, hash)| !is_known(path, **hash));
         self.changed = changed.map(|(path, _)| path.clone()).collect();
-        let removed = known.docs.keys().filter(|path| !live.contains_key(*path));
+        let removed = known.keys().filter(|path| !live.contains_key(*path));
         self.removed = removed.cloned().collect();
         self.vanished = vanished(history)?.into_iter().filter(|(path, _)| !live.contains_key(path)).collect();
         Ok(())

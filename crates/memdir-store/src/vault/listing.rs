@@ -5,7 +5,7 @@ use std::io;
 
 use memdir_core::memory::{INDEX_PAGE, MemoryPath};
 
-use crate::disk::{Dir, EntryKind, TEMP_PREFIX};
+use crate::disk::{Dir, EntryKind, Stat, TEMP_PREFIX};
 
 /// How many folders deep a vault is read below its root.
 const MAX_FOLDERS: usize = 3;
@@ -53,6 +53,8 @@ pub(super) struct Listing {
     pub(super) paths: Vec<MemoryPath>,
     /// Folders that were listed; the root is empty.
     pub(super) folders: Vec<String>,
+    /// What each of them looked like before it was listed.
+    pub(super) stats: Vec<Stat>,
     /// What was passed over.
     pub(super) skipped: Vec<Skipped>,
     /// Temporary files of a writer, in the root.
@@ -70,6 +72,7 @@ impl Listing {
 
     fn visit(&mut self, dir: &Dir, prefix: &str, depth: usize) -> io::Result<()> {
         self.folders.push(prefix.trim_end_matches('/').to_owned());
+        self.stats.push(dir.stat_self()?);
         let mut folders = Vec::new();
         dir.for_each(|name, kind| {
             if depth == 0 && name.starts_with(TEMP_PREFIX) {

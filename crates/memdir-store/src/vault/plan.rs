@@ -11,14 +11,14 @@ use memdir_core::hash::ContentHash;
 use memdir_core::likeness::nearest_duplicate;
 use memdir_core::memory::{Document, INDEX_PAGE, Memory, MemoryPath, Provenance, folded};
 use memdir_core::merge::three_way_memory;
-use memdir_core::page::{self, Load, PageEntry};
+use memdir_core::page::{self, Load, Page, PageEntry};
 use memdir_core::policy::{
     Proposal, Refusal, Verdict, Version, is_said_now, judge, said, secrets, waits, with_absolute_dates,
 };
 
 use memdir_core::worth::Evidence;
 
-use super::catalog::{self, Doc};
+use super::catalog::{self, Catalog, Doc};
 use super::commit::{Committed, Writer, Written};
 use super::publish::{Step, aside_name};
 use super::restore::PageBase;
@@ -36,7 +36,7 @@ pub(super) struct Plan {
     pub(super) events: Vec<(EventKind, MemoryPath, Option<ContentHash>)>,
     /// What the index page is rendered from.
     pub(super) page: PageBase,
-    /// The memories by what links and careless file systems tell apart: the name, without folder and case.
+    /// Names that the plan takes, by what links and careless file systems tell apart: without folder and case.
     names: BTreeMap<String, MemoryPath>,
     /// Whether a gate was passed over for a stated reason.
     pub(super) forced: bool,
@@ -116,24 +116,6 @@ impl Plan {
         after_hash
     }
 
-    /// Takes a name for a new memory. One that another memory has in a folder, or that differs from another only in
-    /// case, is refused: links could not tell the two apart, and some file systems would make them one file. What
-    /// is imported was told apart where it comes from.
-    fn claim_name(
-        &mut self,
-        set: &ChangeSet,
-        path: &MemoryPath,
-        from: Option<&MemoryPath>,
-    ) -> Result<(), CommitError> {
-        let taken = self.names.insert(folded(path.stem()), path.clone());
-        match taken.filter(|other| Some(other) != from) {
-            Some(other) if set.author != Author::Import || other == *path => {
-                Err(CommitError::Exists(other.stem().to_owned()))
-            }
-            _ => Ok(()),
-        }
-    }
-
     pub(super) fn remember(&mut self, bytes: &[u8]) -> ContentHash {
         let hash = ContentHash::of(bytes);
         self.versions.entry(hash).or_insert_with(|| bytes.to_owned());
@@ -143,8 +125,7 @@ impl Plan {
 
 impl Writer<'_> {
     pub(super) fn plan(&mut self, set: &ChangeSet) -> Result<Plan, CommitError> {
-        let names = self.catalog.docs.keys().map(|path| (folded(path.stem()), path.clone())).collect();
-        let mut plan = Plan { provenance: Some(set.provenance), names, ..Plan::default() };
+        let mut plan = Plan { provenance: Some(set.provenance), ..Plan::default() };
         for edit in &set.edits {
             match edit {
                 Edit::Create { path, text } => self.plan_create(set, path, text, &mut plan)?,
@@ -171,7 +152,7 @@ impl Writer<'_> {
         match self.read(path)? {
             Some(live) if live == text => return Ok(()),
             Some(_) => return Err(self.put_aside(path, text)),
-            None => plan.claim_name(set, path, None)?,
+            None => self.claim_name(set, path, None, plan)?,
         }
         self.judge(set, path, text, None, plan)?;
         let hash = plan.write(Area::Vault, path.as_str(), None, text);
@@ -229,7 +210,7 @@ impl Writer<'_> {
         if self.read(to)?.is_some() {
             return Err(CommitError::Exists(to.stem().to_owned()));
         }
-        plan.claim_name(set, to, Some(from))?;
+        self.claim_name(set, to, Some(from), plan)?;
         self.judge(set, to, text, Some(base), plan)?;
         let hash = plan.rename(from.as_str(), base, to.as_str(), text);
         plan.said_by.extend(self.still_said_by(set, to, base, text));
@@ -257,7 +238,7 @@ impl Writer<'_> {
             }
             Exit::UserVault(to, text) => {
                 let user = self.user.as_ref().ok_or_else(|| CommitError::Missing("user vault".to_owned()))?;
-                if user.has_name(to.stem()) {
+                if !user.named(to.stem())?.is_empty() {
                     return Err(CommitError::Exists(to.stem().to_owned()));
                 }
                 // It is new there and passes every gate as such; what is only remarked on was said at its first save.
@@ -305,13 +286,12 @@ impl Writer<'_> {
     fn plan_page(&mut self, area: Area, plan: &mut Plan) -> Result<(), CommitError> {
         let steps = || plan.steps.iter().filter(|step| step.area == area);
         let changing: BTreeSet<&str> = steps().map(|step| step.path.as_str()).collect();
-        let staying = self.catalog.docs.iter().filter(|(path, _)| !changing.contains(path.as_str()));
-        let mut entries: Vec<PageEntry> = staying.map(|(_, doc)| doc.page_entry(self.now)).collect();
+        let mut written = Vec::new();
         let mut touched = self.touched.clone();
         for step in steps() {
             let Ok(path) = MemoryPath::new(&step.path) else { continue };
             if let Some(bytes) = &step.after {
-                entries.push(Doc::describe(&path, bytes, None, self.now, None).page_entry(self.now));
+                written.push(Doc::describe(&path, bytes, None, self.now, None).page_entry(self.now));
             }
             touched.insert(path);
         }
@@ -326,7 +306,13 @@ impl Writer<'_> {
             }
         };
         let base = if area == Area::Vault { &plan.page } else { &PageBase::Current };
-        let page = base.render(current.as_deref(), &entries, &touched);
+        let (page, entries) = match (base, current.as_deref()) {
+            (PageBase::Current, Some(current)) => self.render_page(current, &changing, &written, &touched)?,
+            _ => {
+                let entries = [self.entries(&changing)?, written].concat();
+                (base.render(current.as_deref(), &entries, &touched), entries)
+            }
+        };
         if area == Area::Vault {
             let existing: BTreeSet<&MemoryPath> = entries.iter().map(|entry| &entry.path).collect();
             self.notice_lines(&page.bytes, |path| existing.contains(path), plan);
@@ -344,6 +330,53 @@ impl Writer<'_> {
         plan.committed.left_page.extend(page.left);
         plan.write(area, INDEX_PAGE, current.as_deref(), &page.bytes);
         Ok(())
+    }
+
+    /// Renders a page that is there, from the memories it names where it is too full for the others, and returns it with
+    /// the memories that were looked at.
+    fn render_page(
+        &self,
+        current: &[u8],
+        changing: &BTreeSet<&str>,
+        written: &[PageEntry],
+        touched: &BTreeSet<MemoryPath>,
+    ) -> Result<(Page, Vec<PageEntry>), CommitError> {
+        let mut entries = written.to_vec();
+        let mut n_others = self.known_of(Catalog::len)?;
+        // What the plan changes or takes away is known already, and not one of the others.
+        for path in changing.iter().filter_map(|path| MemoryPath::new(path).ok()) {
+            n_others -= usize::from(self.known_of(|catalog| catalog.contains(&path))?);
+        }
+        for path in page::named(current).union(touched).filter(|path| !changing.contains(path.as_str())) {
+            if let Some(doc) = self.known_of(|catalog| catalog.get(path))? {
+                entries.push(doc.page_entry(self.now));
+                n_others -= 1;
+            }
+        }
+        if let Some(page) = page::render_full_page(current, &entries, n_others, touched) {
+            return Ok((page, entries));
+        }
+        let entries = [self.entries(changing)?, written.to_vec()].concat();
+        Ok((page::render(Some(current), &entries, touched), entries))
+    }
+
+    /// Returns what the page needs to know of every memory that is not `changing`.
+    fn entries(&self, changing: &BTreeSet<&str>) -> Result<Vec<PageEntry>, CommitError> {
+        let mut entries = Vec::new();
+        for path in self.known_of(Catalog::all)?.into_keys().filter(|path| !changing.contains(path.as_str()))
+        {
+            let doc = self.known_of(|catalog| catalog.get(&path))?;
+            entries.extend(doc.map(|doc| doc.page_entry(self.now)));
+        }
+        Ok(entries)
+    }
+
+    /// Asks the catalog.
+    pub(super) fn known_of<T>(
+        &self,
+        ask: impl FnOnce(&Catalog) -> Result<T, ReadError>,
+    ) -> Result<T, CommitError> {
+        ask(&self.catalog).map_err(|err| self.unreadable_catalog(err))
     }
 
     /// Says who said the version `text`, where the change touches nothing of what its memory says: a new name, links
@@ -370,10 +403,31 @@ impl Writer<'_> {
         is_untouched.then(|| (ContentHash::of(text), known()))
     }
 
-    /// Says whether a memory has this name, in whatever folder and case.
-    fn has_name(&self, stem: &str) -> bool {
-        let name = folded(stem);
-        self.catalog.docs.keys().any(|path| folded(path.stem()) == name)
+    /// Returns the memories that have this name, in whatever folder and case.
+    fn named(&self, stem: &str) -> Result<BTreeSet<MemoryPath>, CommitError> {
+        self.known_of(|catalog| catalog.named(stem))
+    }
+
+    /// Takes a name for a new memory. One that another memory has in a folder, or that differs from another only in
+    /// case, is refused: links could not tell the two apart, and some file systems would make them one file. What
+    /// is imported was told apart where it comes from.
+    fn claim_name(
+        &self,
+        set: &ChangeSet,
+        path: &MemoryPath,
+        from: Option<&MemoryPath>,
+        plan: &mut Plan,
+    ) -> Result<(), CommitError> {
+        let taken = match plan.names.insert(folded(path.stem()), path.clone()) {
+            Some(other) => Some(other),
+            None => self.named(path.stem())?.pop_last(),
+        };
+        match taken.filter(|other| Some(other) != from) {
+            Some(other) if set.author != Author::Import || other == *path => {
+                Err(CommitError::Exists(other.stem().to_owned()))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Refuses a change set that holds a secret anywhere, before any of it is kept: in the vault, in the log, or aside.
@@ -477,13 +531,10 @@ impl Writer<'_> {
         let draft = catalog::likeness(memory, document);
         let sketch = catalog::sketch(&draft);
         let mut candidates = Vec::new();
-        for (path, doc) in &self.catalog.docs {
-            if doc.memory_type() != memory.memory_type || !doc.may_resemble(&sketch) {
-                continue;
-            }
-            if let Some(bytes) = self.read(path)? {
+        for path in self.known_of(|catalog| catalog.resembling(&sketch, memory.memory_type))? {
+            if let Some(bytes) = self.read(&path)? {
                 let document = Document::parse(&bytes);
-                let (memory, _) = Memory::read(path, &document);
+                let (memory, _) = Memory::read(&path, &document);
                 candidates.push((path, catalog::likeness(&memory, &document)));
             }
         }

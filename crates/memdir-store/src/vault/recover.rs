@@ -48,7 +48,7 @@ impl Vault {
         sweep(&areas, state, None)?;
         // Rebuilt from history by the next writer.
         if let Ok(index) = Dir::open(&self.home.join("index")) {
-            index.remove(&catalog::file_name(&self.id))?;
+            catalog::remove(&index, &self.id)?;
         }
         let changes = state.ensure_sub("changes")?;
         Ok(state.rename(INTENT, &changes, &history::file_name(&record.change.id))?)

@@ -11,7 +11,7 @@ use memdir_core::change::{Author, ChangeSet, Edit, Surface};
 use memdir_core::hash::ContentHash;
 use memdir_core::memory::{Document, INDEX_PAGE, Memory, MemoryPath, ProblemKind, Provenance};
 
-use super::catalog::Doc;
+use super::catalog::{Doc, Known};
 use super::commit::Writer;
 use super::listing::Listing;
 use super::plan::Plan;
@@ -63,7 +63,7 @@ impl Writer<'_> {
         let page = self.areas.vault.read(INDEX_PAGE, MAX_MEMORY).ok().flatten().unwrap_or_default();
         let page = String::from_utf8_lossy(&page);
         for noticed in noticed {
-            self.know(noticed, &id, &page);
+            self.know(noticed, &id, &page)?;
         }
         self.save_catalog();
         self.restore_blanked(blanked)
@@ -74,18 +74,15 @@ impl Writer<'_> {
         let failed = |source| CommitError::Read { path: root.path().to_owned(), source };
         let listing = Listing::read(&root).map_err(|err| failed(err.into()))?;
         let mut noticed = Vec::new();
-        let mut gone: BTreeMap<MemoryPath, (ContentHash, Option<ChangeId>)> = self
-            .catalog
-            .docs
-            .iter()
-            .map(|(path, doc)| (path.clone(), (doc.sha256, doc.change.clone())))
-            .collect();
+        let mut gone = self.catalog.all().map_err(|err| self.unreadable_catalog(err))?;
+        self.catalog.looked_at(listing.folders.into_iter().zip(listing.stats), self.now);
         for path in listing.paths {
             let before = gone.remove(&path);
             let Some(stat) = self.stat(&path).map_err(failed)? else { continue };
-            if self.catalog.docs.get(&path).is_some_and(|doc| doc.is_current(stat)) {
+            if before.is_some_and(|known| known.is_current(stat)) {
                 continue;
             }
+            let before = self.known(&path, before)?;
             let bytes = match root.read(path.as_str(), MAX_MEMORY) {
                 Ok(Some(bytes)) => bytes,
                 Ok(None) | Err(ReadError::NotAFile | ReadError::TooLarge { .. }) => continue,
@@ -97,17 +94,27 @@ impl Writer<'_> {
                 && *hash == ContentHash::of(&bytes)
             {
                 let doc = Doc::describe(&path, &bytes, Some(stat), self.now, change.clone());
-                self.catalog.docs.insert(path, doc);
+                self.catalog.insert(doc);
                 continue;
             }
             noticed.push(Noticed { path, before, after: Some((bytes, stat)) });
         }
-        noticed.extend(gone.into_iter().map(|(path, before)| Noticed {
-            path,
-            before: Some(before),
-            after: None,
-        }));
+        for (path, known) in gone {
+            let before = self.known(&path, Some(known))?;
+            noticed.push(Noticed { path, before, after: None });
+        }
         Ok(noticed)
+    }
+
+    /// Returns the version that we know, with the change that holds its bytes.
+    fn known(
+        &self,
+        path: &MemoryPath,
+        known: Option<Known>,
+    ) -> Result<Option<(ContentHash, Option<ChangeId>)>, CommitError> {
+        let Some(known) = known else { return Ok(None) };
+        let doc = self.catalog.get(path).map_err(|err| self.unreadable_catalog(err))?;
+        Ok(Some((known.sha256, doc.and_then(|doc| doc.change))))
     }
 
     fn stat(&self, path: &MemoryPath) -> Result<Option<Stat>, ReadError> {
@@ -155,18 +162,23 @@ impl Writer<'_> {
 
     /// Takes what was noticed into the catalog. The index page gets a new line for a memory that has none and for
     /// one that describes itself anew; the wording of all other lines is somebody's, and stays.
-    fn know(&mut self, noticed: Noticed, change: &ChangeId, page: &str) {
+    fn know(&mut self, noticed: Noticed, change: &ChangeId, page: &str) -> Result<(), CommitError> {
         let path = noticed.path;
-        let Some((bytes, stat)) = noticed.after else { return drop(self.catalog.docs.remove(&path)) };
+        let Some((bytes, stat)) = noticed.after else {
+            self.catalog.remove(&path);
+            return Ok(());
+        };
         let doc = Doc::describe(&path, &bytes, Some(stat), self.now, Some(change.clone()));
-        let renewed = match self.catalog.docs.get(&path) {
+        let known = self.catalog.get(&path).map_err(|err| self.unreadable_catalog(err))?;
+        let renewed = match known {
             Some(known) => known.hook() != doc.hook(),
             None => !page.contains(&format!("]({path})")),
         };
         if renewed {
-            self.touched.insert(path.clone());
+            self.touched.insert(path);
         }
-        self.catalog.docs.insert(path, doc);
+        self.catalog.insert(doc);
+        Ok(())
     }
 
     fn restore_blanked(&mut self, edits: Vec<Edit>) -> Result<(), CommitError> {
@@ -205,16 +217,15 @@ impl KnownVersions {
 
 /// A file that vanished and one that appeared with the same bytes are one file under another name.
 fn join_renames(ops: &mut Vec<FileOp>) {
+    let is_lost = |op: &FileOp| op.area == Area::Vault && op.after.is_none();
+    let lost: Vec<usize> = (0..ops.len()).filter(|at| is_lost(&ops[*at])).collect();
     let mut joined = Vec::new();
     for created in 0..ops.len() {
         let is_new =
             ops[created].area == Area::Vault && ops[created].before.is_none() && ops[created].after.is_some();
-        let twin =
-            |op: &FileOp| op.area == Area::Vault && op.after.is_none() && op.before == ops[created].after;
-        let Some(removed) = ops.iter().position(twin).filter(|index| is_new && !joined.contains(index))
-        else {
-            continue;
-        };
+        // A vault that is seen for the first time has nothing but new files.
+        let twin = lost.iter().copied().find(|at| is_new && ops[*at].before == ops[created].after);
+        let Some(removed) = twin.filter(|at| !joined.contains(at)) else { continue };
         let (from, before) = (ops[removed].path.clone(), ops[removed].before);
         let op = &mut ops[created];
         (op.op, op.from, op.before) = (OpKind::Rename, Some(from), before);

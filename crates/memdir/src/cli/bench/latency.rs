@@ -1,4 +1,4 @@
-//! `memdir bench latency`: what a hook costs, beside the least that this binary costs.
+//! `memdir bench latency`: what a hook and a save cost, beside the least that this binary costs.
 //!
 //! Cold processes run by turns, so that a busy machine slows both; what counts is the ratio of the medians. Absolute
 //! times are only there to be read. Warm questions are asked of an index that is open.
@@ -64,6 +64,17 @@ pub(super) fn run(sizes: &Sizes, context: &Context, ui: &mut Ui) -> Result<(), F
         }
     }
     drop(progress);
+    let mut saves = Vec::new();
+    // The first save takes up a vault that it has never seen, and the second looks at every file once more.
+    for run in 0..sizes.runs + 2 {
+        let body = format!("Said for the {run}. time.");
+        let args =
+            ["save", "bench-save", "--type", "project", "--description", "what a save costs", "--body"];
+        let time = time(&mut process(&[&args[..], &[&body]].concat()))?;
+        if run > 1 {
+            saves.push(time);
+        }
+    }
     let now = context.now.to_zoned(context.zone.clone());
     let asked = notes::ask(&vault, |notes| warm(notes, sizes.queries, sizes.memories, &now));
     let (mut warm, _) = asked.map_err(|err| Failure::from_chain(&err))?;
@@ -75,6 +86,7 @@ pub(super) fn run(sizes: &Sizes, context: &Context, ui: &mut Ui) -> Result<(), F
         "build_ms": millis(build),
         "version_ms": quantiles(&mut version),
         "recall_ms": quantiles(&mut cold),
+        "save_ms": quantiles(&mut saves),
         "ratio": (median.as_secs_f64() / least.as_secs_f64().max(1e-9) * 100.0).round() / 100.0,
         "query_ms": quantiles(&mut warm),
     }));
