@@ -254,6 +254,16 @@ impl Writer {
         self.publish(head)
     }
 
+    /// Writes all into one segment, so that no file has anything of documents that are gone.
+    pub(crate) fn compact(&mut self) -> Result<(), IndexError> {
+        self.fold(Batch::default())?;
+        let all: Vec<usize> = (0..self.index()?.head.segments.len()).collect();
+        if !all.is_empty() {
+            self.merge_group(&all)?;
+        }
+        self.sweep()
+    }
+
     /// Makes `head`, with a new and empty log, what readers see.
     pub(super) fn publish(&mut self, mut head: Head) -> Result<(), IndexError> {
         head.generation = head.next;

@@ -51,6 +51,8 @@ pub(super) struct Catalog {
     changed: BTreeMap<MemoryPath, Option<Doc>>,
     /// Whether something that was saved turned out not to be readable.
     damaged: Cell<bool>,
+    /// Whether nothing of memories that are gone may be left when it is saved.
+    is_to_forget: bool,
     /// The folders of the vault when all files were last looked at, and when that was.
     looked: Option<Looked>,
     /// The newest change.
@@ -424,6 +426,12 @@ impl Catalog {
         self.changed.insert(path.clone(), None);
     }
 
+    /// Leaves nothing of memories that are gone, beginning with the next save: what they said stands in the files of an
+    /// index until it is written anew.
+    pub(super) fn forget_what_is_gone(&mut self) {
+        self.is_to_forget = true;
+    }
+
     /// Notes that every file has been looked at, in folders that were like this before.
     pub(super) fn looked_at(&mut self, folders: impl IntoIterator<Item = (String, Stat)>, now: Timestamp) {
         let folders = folders.into_iter().map(|(folder, stat)| (folder, stat.inode, stat.mtime_ns)).collect();
@@ -482,6 +490,7 @@ impl Catalog {
         state.replace_derived(&Dir::open(&path)?, STATE, &noted.to_bytes()?)?;
         self.index = Some(saved);
         self.changed.clear();
+        self.is_to_forget = false;
         Ok(())
     }
 
@@ -493,6 +502,9 @@ impl Catalog {
             writer.apply(entries.collect(), gone.map(|(path, _)| path.to_string()).collect())?;
         } else {
             writer.rebuild(entries)?;
+        }
+        if self.is_to_forget {
+            writer.compact()?;
         }
         writer.into_index()
     }
@@ -753,6 +765,26 @@ mod tests {
         catalog.insert(doc("new-folder/memory", "ours"));
         world.save(&mut catalog);
         assert!(!world.load().unwrap().is_undisturbed(&world.vault, now()));
+    }
+
+    #[test]
+    fn what_is_gone_can_be_forgotten() {
+        let world = World::new();
+        let mut catalog = filled(&world, 200);
+        catalog.insert(doc("zephyr", "Said once."));
+        world.save(&mut catalog);
+        catalog.remove(&path("zephyr.md"));
+        catalog.remove(&path("memory-7.md"));
+        world.save(&mut catalog);
+        let is_left = |text: &str| {
+            let files = world.files().into_iter().map(|file| fs::read(file).unwrap());
+            files.into_iter().any(|bytes| bytes.windows(text.len()).any(|window| window == text.as_bytes()))
+        };
+        assert!(is_left("About zephyr") && is_left("About memory-7\""));
+        catalog.forget_what_is_gone();
+        world.save(&mut catalog);
+        assert!(!is_left("zephyr") && !is_left("About memory-7\"") && is_left("About memory-8\""));
+        assert_eq!(world.load().unwrap().len().unwrap(), 200);
     }
 
     #[test]

@@ -248,8 +248,11 @@ impl Writer<'_> {
         let oldest = self.now.checked_sub(KEPT).unwrap_or(Timestamp::MIN);
         let old: Vec<ChangeId> = self.history.ids()?.into_iter().take_while(|id| id.at() < oldest).collect();
         let live = if old.is_empty() { BTreeMap::new() } else { self.live_versions()? };
-        for id in old {
-            self.prune_one(&id, live.get(&id))?;
+        for id in &old {
+            self.prune_one(id, live.get(id))?;
+        }
+        if !old.is_empty() {
+            self.catalog.forget_what_is_gone();
         }
         self.save_catalog();
         Ok(())
