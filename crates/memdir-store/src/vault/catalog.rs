@@ -762,7 +762,7 @@ mod tests {
         let world = World::new();
         let mut catalog = filled(&world, SMALL + 1);
         catalog.looked_at([(String::new(), world.vault.stat_self().unwrap())], now());
-        catalog.insert(doc("new-folder/memory", "ours"));
+        catalog.insert(doc("new-folder/other", "ours"));
         world.save(&mut catalog);
         assert!(!world.load().unwrap().is_undisturbed(&world.vault, now()));
     }
