@@ -131,6 +131,9 @@ fn is_said_token(candidate: &Candidate, value: &[u8]) -> bool {
     if value.iter().any(|byte| b"\"'{}<>()[]|`,;".contains(byte)) || value::contains(value, b"::") {
         return false;
     }
+    if begins_with_date(value) {
+        return false;
+    }
     if value::is_random(value) && value.len() >= 14 {
         return true;
     }

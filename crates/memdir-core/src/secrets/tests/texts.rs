@@ -208,7 +208,7 @@ fn x2_what_only_sounds_secret_is_passed_over() {
             "| token vocabulary (`vocabulary.bin`) | from google-bert/bert-base-uncased-v1.0 | Apache-2.0 |",
             "[\"feedback-passphrase\", \"project-freeze-2026\"]",
             "names = ['reference-wifi-passphrase','project-lamp-1']",
-            "\"Token refresh behind a queue\"\ntype: session\nended: 2026-04-02T10:31:00Z\\n---\\n\\n## Summary",
+            "\"Token refresh behind a queue\"\\nended: 2026-04-02T10:31:00Z\\n---\\n\\n## Summary",
         ],
         false,
     );
