@@ -15,7 +15,7 @@ const WRITTEN: f32 = 1.0;
 /// At most so many memories are named that are merely related.
 const MAX_RELATED: usize = 20;
 
-/// Show what a memory is tied to: links in both directions, and what it has in common with others
+/// Show what a memory is tied to, and why
 ///
 /// The weight of a tie is between 0 and 1. Links are written in the memories; the other ties come from what both speak of,
 /// the session they were learned in, the files they are for, and from being recalled together.

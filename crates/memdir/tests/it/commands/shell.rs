@@ -23,7 +23,7 @@ fn help_teaches() {
           new          Begin a memory from the template of its type
           show         Show a memory
           list         List the memories of this project and of the user
-          search       Search memories by words and meaning
+          search       Search memories, the journal and past sessions by words and meaning
           recall       Show what an agent would be reminded of
           why          Show what speaks for a memory at a prompt
           stale        List memories of all projects that nobody changed or used for a while
@@ -39,7 +39,7 @@ fn help_teaches() {
           log          Show what changed, newest first
           diff         Show what a change changed
           undo         Take back a change, byte for byte
-          links        Show the links of a memory, in both directions
+          links        Show what a memory is tied to, and why
           verify       Check what memories claim against the project
           manifest     Print one line per memory: type, file, time, description
           why-not      Say whether a text would be saved, and why not
