@@ -94,7 +94,7 @@ fn moment(args: &Args, context: &Context) -> Result<Moment, Failure> {
 }
 
 /// Returns a path from the project's root, where it is given in full.
-fn in_project(file: &str, context: &Context) -> String {
+pub(super) fn in_project(file: &str, context: &Context) -> String {
     let root = context.place.dir.as_deref().unwrap_or(Path::new("/"));
     Path::new(file).strip_prefix(root).ok().and_then(Path::to_str).unwrap_or(file).replace('\\', "/")
 }
@@ -145,7 +145,6 @@ fn print(reminded: &Reminded, vaults: &[Vault], context: &Context, ui: &mut Ui) 
 
 fn hit_json(reminder: &Reminder, vault: &Vault, context: &Context) -> Value {
     let Reminder { hit, loaded, triggers, .. } = reminder;
-    let trigger = |trigger: &Trigger| json!({ "kind": trigger.kind.as_str(), "text": trigger.text });
     json!({
         "name": loaded.path.stem(),
         "path": vault.path().join(loaded.path.as_str()).display().to_string(),
@@ -157,9 +156,14 @@ fn hit_json(reminder: &Reminder, vault: &Vault, context: &Context) -> Value {
         "snippet": loaded.memory.description,
         "age_days": age_days(loaded.modified(), context.now),
         "via": hit.via,
-        "triggers": triggers.iter().map(trigger).collect::<Vec<_>>(),
+        "triggers": triggers.iter().map(trigger_json).collect::<Vec<_>>(),
         "parts": parts_json(&hit.parts),
     })
+}
+
+/// Says what around the prompt called a memory up.
+pub(super) fn trigger_json(trigger: &Trigger) -> Value {
+    json!({ "kind": trigger.kind.as_str(), "text": trigger.text })
 }
 
 /// Returns the parts that are not nothing.

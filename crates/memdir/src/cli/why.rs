@@ -1,10 +1,10 @@
 //! `memdir why`: what speaks for a memory at a prompt.
 
-use memdir_core::recall::{Moment, Part, Weights, rank};
+use memdir_core::recall::{Moment, Part, Weights, rank, triggers};
 use memdir_store::usage::Usage;
 use serde_json::json;
 
-use super::recall::ask;
+use super::recall::{ask, in_project, trigger_json};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::ui::{Column, Tone, Ui};
@@ -19,13 +19,32 @@ pub(crate) struct Args {
     #[arg(value_name = "NAME")]
     name: String,
     /// The prompt
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", default_value = "")]
     query: String,
+    /// A file that is read or edited
+    #[arg(long = "file", value_name = "PATH")]
+    files: Vec<String>,
+    /// What a command printed when it failed
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    error: String,
+    /// The branch
+    #[arg(long, value_name = "NAME", default_value = "")]
+    branch: String,
+    /// A tool that was used lately
+    #[arg(long = "tool", value_name = "NAME")]
+    tools: Vec<String>,
 }
 
 pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
     let found = context.find(&args.name)?;
-    let moment = Moment { prompt: args.query.clone(), ..Moment::default() };
+    let moment = Moment {
+        prompt: args.query.clone(),
+        files: args.files.iter().map(|file| in_project(file, context)).collect(),
+        error: args.error.clone(),
+        branch: args.branch.clone(),
+        tools: args.tools.clone(),
+        ..Moment::default()
+    };
     let usage = Usage::of(&found.vault, None, context.now);
     let hits =
         ask(&found.vault, context, ui, |notes, now, weights| rank(notes, &moment, now, weights, &usage))?;
@@ -41,6 +60,8 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
         }
         return Ok(Outcome::Nothing);
     };
+    let triggers = triggers(&hit.note, &moment, &context.now.to_zoned(context.zone.clone()));
+    let used = usage.get(name);
     let counts = |part: &Part| (*part, hit.parts.get(*part), weights.parts[*part as usize]);
     let mut parts: Vec<_> = Part::ALL.iter().map(counts).filter(|(_, value, _)| *value != 0.0).collect();
     parts.sort_by(|a, b| (b.1 * b.2).abs().total_cmp(&(a.1 * a.2).abs()));
@@ -61,6 +82,13 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
             "place": place + 1,
             "shown": hit.score >= weights.floor,
             "via": hit.via,
+            "triggers": triggers.iter().map(trigger_json).collect::<Vec<_>>(),
+            "usage": {
+                "surfaced": used.surfaced,
+                "used": used.used,
+                "ignored": used.ignored,
+                "last_used": used.last_used,
+            },
             "parts": parts,
         }));
         return Ok(Outcome::Done);
@@ -80,6 +108,10 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
         ]
     };
     ui.table(&columns, &parts.iter().map(row).collect::<Vec<_>>());
+    for trigger in &triggers {
+        ui.line(&format!("{}: {}", trigger.kind.as_str(), trigger.text));
+    }
+    ui.line(&format!("shown {}×, used {}×, shown in vain {}×", used.surfaced, used.used, used.ignored));
     let verdict = if hit.score >= weights.floor { "shown" } else { "not shown" };
     ui.line(&format!(
         "probability {:.2}, floor {:.2}: {verdict}; place {} of {}",

@@ -580,7 +580,7 @@ fn l10_fifty_sessions_at_once_on_a_cold_index_make_one_build() {
 
 /// UX-23.
 #[test]
-fn why_names_the_parts_and_the_floor() {
+fn ux_23_why_names_the_parts_the_floor_the_signals_and_the_use() {
     let sandbox = project();
     let query = "do the integration tests use a real database or mocks?";
     let answer = sandbox.memdir(&["why", "feedback-real-database", "--query", query, "--json"]).ok().json();
@@ -591,6 +591,13 @@ fn why_names_the_parts_and_the_floor() {
     );
     let output = sandbox.memdir(&["why", "feedback-real-database", "--query", query]).ok();
     assert!(output.stdout.contains("probability") && output.stdout.contains("floor"), "{output}");
+    // What called it up, and what became of it.
+    recall(&sandbox, &[query, "--session", "s1"]);
+    sandbox.memdir(&["show", "feedback-real-database", "--session", "s1"]).ok();
+    let args = ["why", "feedback-real-database", "--query", query, "--file", "db/migrate.rs", "--json"];
+    let answer = sandbox.memdir(&args).ok().json();
+    assert_eq!(answer["triggers"][0]["kind"], "file");
+    assert_eq!((&answer["usage"]["surfaced"], &answer["usage"]["used"]), (&1.into(), &1.into()));
 }
 
 /// IS-04, S6: forty payloads, in body, description and name, through the recall outlet.

@@ -295,3 +295,35 @@ fn cp_04_seven_projects_are_seven_rows() {
     );
     assert!(!pages.contains("colour 4"), "a project's memories stay with it");
 }
+
+/// SL-09, MH-05: what lies idle in one project is seen from another.
+#[test]
+fn sl_09_neglect_is_seen_across_projects() {
+    let sandbox = sandbox();
+    let (here, there) = (sandbox.project(), sandbox.root().join("other"));
+    fs::create_dir(&there).unwrap();
+    let args = |text| ["save", "project-mast", "--type", "project", "--description", text, "--body", text];
+    let old = args("The mast of the old boat is stored in Bergen");
+    inside(&sandbox, &there, &old).at("2026-03-18T12:00:00Z").ok();
+    inside(&sandbox, &here, &args("The mast here is new")).at("2026-04-02T12:00:00Z").ok();
+    let idle = |days: &str| {
+        let rows = inside(&sandbox, &here, &["stale", days]).at("2026-04-02T12:00:00Z").json();
+        let projects = rows.as_array().unwrap().iter().map(|row| row["project"].as_str().unwrap().to_owned());
+        projects.collect::<Vec<String>>()
+    };
+    assert!(matches!(&idle("14")[..], [one] if one.starts_with("other-")), "{:?}", idle("14"));
+    assert_eq!(idle("30"), [""; 0]);
+}
+
+/// DS-04: what nobody used for ten years is still found by who looks for it.
+#[test]
+fn ds_04_what_faded_is_found_by_an_explicit_search() {
+    let sandbox = sandbox();
+    let text = "The lighthouse keeper signs the tide tables";
+    let args = ["save", "project-keeper", "--type", "project", "--description", text, "--body", text];
+    sandbox.memdir(&args).at("2026-04-02T12:00:00Z").ok();
+    let later = "2036-04-02T12:00:00Z";
+    let rows = sandbox.memdir(&["list"]).at(later).json();
+    assert!(rows[0]["strength"].as_f64().unwrap() < 1e-6, "{rows}");
+    assert_eq!(names(&sandbox.memdir(&["search", "tide tables"]).at(later).json()), ["project-keeper"]);
+}
