@@ -72,10 +72,6 @@ struct Match {
 #[derive(Debug, Clone, Copy, Default)]
 struct Shared {
     sum: f32,
-    /// The worth of the rarest common term.
-    rarest: f32,
-    /// How many common terms there are.
-    n_terms: u32,
 }
 
 /// Says how rare a term is that so many of the notes have.
@@ -100,8 +96,6 @@ impl Match {
                 let gain = rarity * counts * frequency * (K1 + 1.0) / (frequency + K1 * length);
                 let note = &mut found.notes[posting.doc as usize];
                 note.sum += gain;
-                note.rarest = note.rarest.max(rarity * counts);
-                note.n_terms += 1;
                 found.best_sum = found.best_sum.max(note.sum);
             })?;
             let rarity = rarity(n_notes, n_with as f32);
@@ -119,6 +113,14 @@ impl Match {
     /// Returns the most that a note could reach.
     fn most(&self) -> f32 {
         self.worth.iter().map(|(_, worth)| worth * (K1 + 1.0)).sum::<f32>().max(1e-6)
+    }
+
+    /// Returns the share of the text's words that a note's head has, rare ones counting more.
+    fn share_of(&self, head: &[Term]) -> f32 {
+        let total: f32 = self.worth.iter().map(|(_, worth)| worth).sum();
+        let shared =
+            self.worth.iter().filter(|(term, _)| head.binary_search(term).is_ok()).map(|(_, worth)| worth);
+        if total > 0.0 { shared.sum::<f32>() / total } else { 0.0 }
     }
 
     /// Returns what a note has beside the best of all.
@@ -227,20 +229,19 @@ impl<'a, L: Library> Look<'a, L> {
         let mut order: Vec<usize> = (0..found.len()).collect();
         order.sort_by(|a, b| likely(&found[*b]).total_cmp(&likely(&found[*a])).then(a.cmp(b)));
         order.truncate(MAX_COMPARED);
+        let mut shares = Vec::with_capacity(order.len());
         for at in &order {
             let soft = self.wanted.compare(&found[*at].note);
             let parts = &mut found[*at].parts;
-            parts.set(Part::Soft, soft.share);
-            parts.set(Part::SoftHead, soft.head);
             parts.set(Part::SoftSum, soft.sum);
+            shares.push(soft.share);
         }
-        let mut shares: Vec<f32> = order.iter().map(|at| found[*at].parts.get(Part::Soft)).collect();
-        shares.sort_by(|a, b| b.total_cmp(a));
-        let best = shares.first().copied().unwrap_or_default();
-        let next = shares.get(1).copied().unwrap_or_default();
-        for at in order {
+        let mut sorted = shares.clone();
+        sorted.sort_by(|a, b| b.total_cmp(a));
+        let best = sorted.first().copied().unwrap_or_default();
+        let next = sorted.get(1).copied().unwrap_or_default();
+        for (at, share) in order.into_iter().zip(shares) {
             let parts = &mut found[at].parts;
-            let share = parts.get(Part::Soft);
             parts.set(Part::SoftBeside, if best > 0.0 { share / best } else { 0.0 });
             parts.set(Part::SoftLead, (share - next).max(0.0));
         }
@@ -253,19 +254,23 @@ impl<'a, L: Library> Look<'a, L> {
             _ => 0.0,
         };
         let mut parts = Parts::default();
-        by_words(&mut parts, doc, &self.words, &self.seen, &note);
+        let head = &note.gist().head;
+        by_words(&mut parts, doc, &self.words, &self.seen, head);
         by_meaning(&mut parts, self.read, cosine(&self.rows[0]), &self.seen, &note);
-        by_signals(&mut parts, self.read, &note, self.today);
+        let share = self.words.shared(doc).sum / self.words.most();
+        by_signals(&mut parts, self.read, &note, self.today, share);
         by_clock(&mut parts, &note, self.today.weekday(), self.time);
         parts.set(Part::Author, f32::from(u8::from(by_author(&note, &self.read.authors).is_some())));
         by_named_day(&mut parts, &note, self.today, self.until);
         let sum = |found: &Match| found.shared(doc).sum;
         parts.set(Part::Branch, sum(&self.branch) / self.branch.most());
-        parts.set(Part::BranchHead, share_of_head(&self.branch, &note));
+        parts.set(Part::BranchHead, self.branch.share_of(head));
+        // "Clean this up" is a small job, and still somebody works on the file.
+        let is_at_hand =
+            [Part::File, Part::Named, Part::BranchHead].iter().any(|part| parts.get(*part) > 0.0);
+        parts.set(Part::Chores, if is_at_hand { 0.0 } else { self.read.chores.share(head) });
         parts.set(Part::Error, 1.0 - (-sum(&self.errors) / ENOUGH).exp());
         parts.set(Part::ErrorBeside, self.errors.beside(doc));
-        parts.set(Part::ErrorRarest, self.errors.shared(doc).rarest / 6.0);
-        parts.set(Part::ErrorMeaning, cosine(&self.rows[1]));
         Ok(Candidate { doc, note, parts, via: Vec::new() })
     }
 
@@ -305,7 +310,6 @@ impl<'a, L: Library> Look<'a, L> {
             for link in &note.links {
                 linked.extend(self.library.named(link)?);
             }
-            let n_links = linked.len().max(1) as f32;
             linked.extend(self.library.facet(facet("link", &note.name))?);
             linked.remove(doc);
             for other in linked.into_iter().take(MAX_LOOKED_UP) {
@@ -316,7 +320,7 @@ impl<'a, L: Library> Look<'a, L> {
                         found.len() - 1
                     }
                 };
-                found[at].led_to(&note.name, *probability, probability / n_links);
+                found[at].led_to(&note.name, *probability);
             }
         }
         Ok(())
@@ -324,12 +328,11 @@ impl<'a, L: Library> Look<'a, L> {
 }
 
 impl Candidate {
-    fn led_to(&mut self, by: &str, probability: f32, share: f32) {
+    fn led_to(&mut self, by: &str, probability: f32) {
         let parts = &mut self.parts;
         let via = parts.get(Part::Via).max(probability);
         parts.set(Part::Via, via);
-        parts.set(Part::ViaOnly, parts.get(Part::ViaOnly).max(share));
-        parts.set(Part::ViaMeaning, via * parts.get(Part::Meaning).max(parts.get(Part::Sentence)));
+        parts.set(Part::ViaMeaning, via * parts.get(Part::Meaning).max(parts.get(Part::Clause)));
         self.via.push(by.to_owned());
     }
 }
@@ -338,48 +341,23 @@ impl Candidate {
 struct Seen {
     best_words: f32,
     best_meaning: f32,
-    next_meaning: f32,
 }
 
 impl Seen {
     fn new(words: &Match, near: &[(DocId, i32)]) -> Self {
-        let cosine = |at: usize| near.get(at).map_or(0.0, |(_, dot)| *dot as f32 / DOT_SCALE);
-        Self { best_words: words.best_sum, best_meaning: cosine(0), next_meaning: cosine(1) }
+        let nearest = near.first().map_or(0.0, |(_, dot)| *dot as f32 / DOT_SCALE);
+        Self { best_words: words.best_sum, best_meaning: nearest }
     }
 }
 
-fn by_words(parts: &mut Parts, doc: DocId, words: &Match, seen: &Seen, note: &Note) {
-    let Shared { sum, rarest, n_terms: n_words } = words.shared(doc);
-    parts.set(Part::Words, sum / words.most());
+fn by_words(parts: &mut Parts, doc: DocId, words: &Match, seen: &Seen, head: &[Term]) {
+    let Shared { sum } = words.shared(doc);
     parts.set(Part::WordsAtAll, 1.0 - (-sum / ENOUGH).exp());
     parts.set(Part::WordsBeside, if seen.best_words > 0.0 { sum / seen.best_words } else { 0.0 });
-    parts.set(Part::Rarest, rarest / 6.0);
-    parts.set(Part::NumWords, (n_words as f32).ln_1p() / 3.0);
-    let head = &note.gist().head;
-    let has = |term: &Term| head.binary_search(term).is_ok();
-    let total: f32 = words.worth.iter().map(|(_, worth)| worth).sum();
-    let shared: f32 = words.worth.iter().filter(|(term, _)| has(term)).map(|(_, worth)| worth).sum();
-    let n_shared = words.worth.iter().filter(|(term, _)| has(term)).count();
-    parts.set(Part::Head, if total > 0.0 { shared / total } else { 0.0 });
+    let n_shared = words.worth.iter().filter(|(term, _)| head.binary_search(term).is_ok()).count();
     parts.set(Part::Said, if head.is_empty() { 0.0 } else { n_shared as f32 / head.len() as f32 });
     let n_telling = words.worth.len();
     parts.set(Part::Terse, if n_telling <= 3 { 1.0 - n_telling as f32 / 4.0 } else { 0.0 });
-}
-
-/// Returns the share of a text's words that a note's head has, rare ones counting more.
-fn share_of_head(found: &Match, note: &Note) -> f32 {
-    let total: f32 = found.worth.iter().map(|(_, worth)| worth).sum();
-    if total <= 0.0 {
-        return 0.0;
-    }
-    let head = &note.gist().head;
-    found
-        .worth
-        .iter()
-        .filter(|(term, _)| head.binary_search(term).is_ok())
-        .map(|(_, worth)| worth)
-        .sum::<f32>()
-        / total
 }
 
 fn by_meaning(parts: &mut Parts, read: &Read, meaning: f32, seen: &Seen, note: &Note) {
@@ -389,16 +367,13 @@ fn by_meaning(parts: &mut Parts, read: &Read, meaning: f32, seen: &Seen, note: &
     let sentence = nearest(vector);
     let clause = read.clauses.iter().map(nearest).fold(0.0_f32, f32::max);
     parts.set(Part::Meaning, meaning);
-    parts.set(Part::Sentence, sentence);
     parts.set(Part::Clause, clause.max(sentence));
     parts.set(Part::MeaningAlone, meaning.max(sentence) * (1.0 - parts.get(Part::WordsAtAll)));
     parts.set(Part::MeaningBeside, if seen.best_meaning > 0.0 { meaning / seen.best_meaning } else { 0.0 });
-    let leads = meaning > 0.0 && meaning >= seen.best_meaning - 1e-4;
-    parts.set(Part::MeaningLead, if leads { meaning - seen.next_meaning } else { 0.0 });
     parts.set(Part::Both, parts.get(Part::WordsAtAll) * meaning.max(sentence));
 }
 
-fn by_signals(parts: &mut Parts, read: &Read, note: &Note, today: Date) {
+fn by_signals(parts: &mut Parts, read: &Read, note: &Note, today: Date, share: f32) {
     let is_one = |file: &String| note.paths.iter().any(|glob| glob::matches(glob, file));
     parts.set(Part::File, f32::from(u8::from(read.files.iter().any(is_one))));
     let is_named = |file: &String| names_file(note, file);
@@ -415,13 +390,11 @@ fn by_signals(parts: &mut Parts, read: &Read, note: &Note, today: Date) {
     parts.set(Part::Failed, flag(has_failed));
     parts.set(Part::OnBranch, flag(!read.branch.terms.is_empty()));
     let due = due(note, today);
-    parts.set(Part::Due, due);
-    parts.set(Part::DuePlan, if read.is_plan { due } else { 0.0 });
     parts.set(Part::DueNext, if read.asks_next { due } else { 0.0 });
     parts.set(Part::DueMeaning, due * parts.get(Part::Meaning).max(parts.get(Part::WordsAtAll)));
     if read.is_explicit {
         parts.set(Part::Explicit, 1.0);
-        parts.set(Part::ExplicitWords, parts.get(Part::Words));
+        parts.set(Part::ExplicitWords, share);
     }
 }
 
@@ -444,8 +417,7 @@ fn until(prompt: &str, now: &Zoned) -> Option<Date> {
 fn by_named_day(parts: &mut Parts, note: &Note, today: Date, until: Option<Date>) {
     let Some(until) = until else { return };
     if note.days().iter().any(|day| (today..=until).contains(day)) {
-        parts.set(Part::DueBy, 1.0);
-        parts.set(Part::DueByLike, parts.get(Part::Meaning).max(parts.get(Part::WordsAtAll)));
+        parts.set(Part::DueBy, parts.get(Part::Meaning).max(parts.get(Part::WordsAtAll)));
     }
 }
 

@@ -5,6 +5,7 @@
 //! probability of them. Below a floor nothing is shown: a wrong reminder costs more than none. Look at [`recall`] first,
 //! then at `parts.rs`, which names everything that counts.
 
+mod chores;
 mod edges;
 mod gather;
 mod gist;
@@ -23,7 +24,7 @@ pub use library::{DocId, Library, Posting, Shelf};
 pub use note::{Entry, Note};
 pub use parts::{N_PARTS, Part, Parts, Weights};
 pub use prompt::{Moment, is_single_word};
-pub use rank::{Hit, MAX_SHOWN, Recalled, Skipped, Standing, Unknown, rank, recall};
+pub use rank::{Hit, MAX_SHOWN, Recalled, Skipped, Standing, Unknown, choose, rank, recall};
 pub use trigger::{Signal, Trigger, triggers};
 
 #[cfg(test)]

@@ -22,39 +22,23 @@ macro_rules! parts {
 parts! {
     /// Always 1: what a note needs to overcome.
     Always = "always",
-    /// Word match with the prompt, as a share of the most that its words could reach.
-    Words = "words",
-    /// The same, without regard to how long the prompt is.
+    /// Word match with the prompt, without regard to how long it is.
     WordsAtAll = "words_at_all",
-    /// The share of the prompt's words that name, description and tags have, rare words counting more.
-    Head = "head",
     /// The share of the head's words that the prompt has.
     Said = "said",
-    /// How rare the rarest word is that both have.
-    Rarest = "rarest",
-    /// How many telling words both have.
-    NumWords = "n_words",
     /// Word match beside the best of all notes.
     WordsBeside = "words_beside",
     /// How near the whole note is in meaning.
     Meaning = "meaning",
-    /// How near its nearest sentence is.
-    Sentence = "sentence",
     /// How near its nearest sentence is to the nearest clause of the prompt.
     Clause = "clause",
     /// How much of the prompt's meaning is near, where few words match.
     MeaningAlone = "meaning_alone",
     /// Meaning beside the nearest of all notes.
     MeaningBeside = "meaning_beside",
-    /// How much nearer in meaning than the next note, for the nearest.
-    MeaningLead = "meaning_lead",
-    /// The share of the prompt that it says, in its own words.
-    Soft = "soft",
-    /// The same in name, description and tags.
-    SoftHead = "soft_head",
-    /// The same, without regard to how long the prompt is.
+    /// How much of the prompt it says in its own words.
     SoftSum = "soft_sum",
-    /// The same beside the best of all notes.
+    /// The share of the prompt that it says, beside the best of all notes.
     SoftBeside = "soft_beside",
     /// How much more of the prompt it says than the next note, for the best.
     SoftLead = "soft_lead",
@@ -72,28 +56,21 @@ parts! {
     Error = "error",
     /// The same beside the best of all notes.
     ErrorBeside = "error_beside",
-    /// How rare the rarest word of the failure is that it has.
-    ErrorRarest = "error_rarest",
-    /// How near the failure is in meaning.
-    ErrorMeaning = "error_meaning",
     /// It warns, and something failed.
     Warns = "warns",
-    /// One of its days is near.
-    Due = "due",
-    /// One of its days is near, and the prompt speaks of days.
-    DuePlan = "due_plan",
     /// One of its days is near, and the prompt asks what to do.
     DueNext = "due_next",
-    /// One of its days is near, and its meaning is near too.
+    /// One of its days is near, and words or meaning are near too.
     DueMeaning = "due_meaning",
-    /// One of its days comes no later than the day that the prompt names.
+    /// One of its days comes no later than the day that the prompt names, and words or meaning are near.
     DueBy = "due_by",
-    /// The same, and words or meaning are near.
-    DueByLike = "due_by_like",
     /// The prompt asks for what was said earlier.
     Explicit = "explicit",
-    /// The same, and words match.
+    /// The same, and words match, as a share of the most that the prompt's words could reach.
     ExplicitWords = "explicit_words",
+    /// The share of the prompt's words that every small job has and that the note is not about, where no file and no branch
+    /// speaks for it.
+    Chores = "chores",
     /// The prompt has few telling words.
     Terse = "terse",
     /// The prompt asks something.
@@ -118,8 +95,6 @@ parts! {
     Author = "author",
     /// What is reminded of links to it.
     Via = "via",
-    /// The same, the more the fewer links there are.
-    ViaOnly = "via_only",
     /// The same, and its meaning is near.
     ViaMeaning = "via_meaning",
 }
@@ -155,12 +130,15 @@ impl Parts {
 pub struct Weights {
     /// What each part counts.
     pub parts: [f32; N_PARTS],
-    /// How probable it must be that one of the shown notes helps.
+    /// How probable it must be that any note helps.
     pub floor: f32,
     /// How probable, when somebody asks for it.
     pub asked_floor: f32,
     /// How probable a note must be beside the best one.
     pub margin: f32,
+    /// How probable the shown notes must be together, as a share of the floor: else something helps, and nobody knows
+    /// what.
+    pub together: f32,
 }
 
 const TABLE: &str = include_str!("weights.txt");
@@ -173,7 +151,8 @@ impl Weights {
 
     /// Reads a table of `name value` lines.
     pub fn parse(table: &str) -> Option<Self> {
-        let mut weights = Self { parts: [0.0; N_PARTS], floor: 0.5, asked_floor: 0.2, margin: 0.3 };
+        let mut weights =
+            Self { parts: [0.0; N_PARTS], floor: 0.5, asked_floor: 0.2, margin: 0.3, together: 0.75 };
         for line in table.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
             let (name, value) = line.split_once(' ')?;
             let value = value.trim().parse().ok()?;
@@ -181,6 +160,7 @@ impl Weights {
                 "floor" => weights.floor = value,
                 "asked_floor" => weights.asked_floor = value,
                 "margin" => weights.margin = value,
+                "together" => weights.together = value,
                 _ => {
                     let part = Part::ALL.iter().find(|part| part.as_str() == name)?;
                     weights.parts[*part as usize] = value;
@@ -199,8 +179,8 @@ impl Weights {
         }
         let _ = writeln!(
             table,
-            "floor {:.3}\nasked_floor {:.3}\nmargin {:.3}",
-            self.floor, self.asked_floor, self.margin
+            "floor {:.3}\nasked_floor {:.3}\nmargin {:.3}\ntogether {:.3}",
+            self.floor, self.asked_floor, self.margin, self.together
         );
         table
     }
@@ -224,6 +204,6 @@ mod tests {
     fn the_table_is_read_and_written() {
         let weights = Weights::fitted();
         assert_eq!(Weights::parse(&weights.to_table()), Some(weights));
-        assert_eq!(TABLE.lines().count(), 1 + N_PARTS + 3);
+        assert_eq!(TABLE.lines().count(), 1 + N_PARTS + 4);
     }
 }

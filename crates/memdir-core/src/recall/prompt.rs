@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::chores::Chores;
 use crate::embed::{self, Vector};
 use crate::terms::{Occurrence, Origin, Term, in_english, terms};
 use crate::text::is_unspaced;
@@ -64,8 +65,6 @@ pub(super) struct Read {
     pub(super) files: Vec<String>,
     /// It asks for what was said or decided earlier.
     pub(super) is_explicit: bool,
-    /// It speaks of days.
-    pub(super) is_plan: bool,
     /// It asks what is to be done next.
     pub(super) asks_next: bool,
     /// It asks something.
@@ -74,6 +73,8 @@ pub(super) struct Read {
     pub(super) is_ours: bool,
     /// It has code or lines in it.
     pub(super) is_pasted: bool,
+    /// Which of its words every small job has.
+    pub(super) chores: Chores,
     /// Tools that were used lately, in lower case.
     pub(super) tools: Vec<String>,
     /// Who wrote what is at hand.
@@ -96,11 +97,11 @@ impl Read {
             branch: Asked::of(&without_kind(&moment.branch)),
             files: moment.files.clone(),
             is_explicit: is_explicit(&moment.prompt),
-            is_plan: has_any(&moment.prompt, PLAN),
             asks_next: has_any(&moment.prompt, NEXT),
             asks: asks(&moment.prompt),
             is_ours: first_words(&moment.prompt, usize::MAX).iter().any(|word| OURS.contains(&word.as_str()))
                 || moment.prompt.contains("우리"),
+            chores: Chores::of(&moment.prompt),
             is_pasted: moment.prompt.contains(['`', '\n']),
             tools: moment.tools.iter().map(|tool| tool.to_lowercase()).collect(),
             authors: moment.authors.clone(),
@@ -300,62 +301,6 @@ const NEXT: &[&str] = &[
     "何から",
     "今日は何",
     "先做什么",
-];
-
-/// Words that speak of days, in lower case.
-const PLAN: &[&str] = &[
-    "today",
-    "tomorrow",
-    "this week",
-    "next week",
-    "deadline",
-    "due",
-    "what's next",
-    "whats next",
-    "what is next",
-    "first thing",
-    "do first",
-    "priorit",
-    "can't wait",
-    "cant wait",
-    "urgent",
-    "upcoming",
-    "coming up",
-    "schedule",
-    "plan for",
-    "planning",
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "weekend",
-    "good morning",
-    "heute",
-    "morgen",
-    "woche",
-    "zuerst",
-    "termin",
-    "frist",
-    "fällig",
-    "steht an",
-    "오늘",
-    "내일",
-    "이번 주",
-    "다음 주",
-    "마감",
-    "aujourd",
-    "demain",
-    "semaine",
-    "hoy",
-    "mañana",
-    "semana",
-    "今日",
-    "明日",
-    "今週",
-    "来週",
-    "今天",
-    "明天",
 ];
 
 /// Says whether a prompt asks for what was said or decided earlier.

@@ -83,7 +83,9 @@ pub struct Recalled {
     pub hits: Vec<Hit>,
     /// What is not, and why, the most probable first.
     pub skipped: Vec<(Hit, Skipped)>,
-    /// The floor that held.
+    /// How probable it is that any of them helps, shown or not.
+    pub anything: f32,
+    /// The floor that held for it.
     pub floor: f32,
 }
 
@@ -139,7 +141,7 @@ fn hit(candidate: Candidate, weights: &Weights, standing: &impl Standing) -> Hit
     }
     // A note that would be found without the link is its own.
     let mut alone = parts;
-    for part in [Part::Via, Part::ViaOnly, Part::ViaMeaning] {
+    for part in [Part::Via, Part::ViaMeaning] {
         alone.0[part as usize] = 0.0;
     }
     let is_own = weights.probability(&alone) >= weights.floor;
@@ -168,20 +170,25 @@ pub(super) fn is_silent(moment: &Moment) -> bool {
 }
 
 /// Chooses among ranked notes: first which ones belong together, then whether they are probable enough to speak up.
-fn choose(hits: Vec<Hit>, moment: &Moment, weights: &Weights) -> Recalled {
+pub fn choose(hits: Vec<Hit>, moment: &Moment, weights: &Weights) -> Recalled {
     let floor = if is_explicit(&moment.prompt) { weights.asked_floor } else { weights.floor };
-    let mut recalled = Recalled { floor, ..Recalled::default() };
+    let mut recalled = Recalled { floor, anything: anything(&hits), ..Recalled::default() };
     if is_silent(moment) {
         return recalled;
     }
     let rivals: Vec<Rival> = hits.iter().map(|hit| Rival::of(hit, moment)).collect();
-    for (hit, skipped) in hits.into_iter().zip(pick(&rivals, floor, weights.margin)) {
+    for (hit, skipped) in hits.into_iter().zip(pick(&rivals, recalled.anything, floor, weights)) {
         match skipped {
             Some(why) => recalled.skipped.push((hit, why)),
             None => recalled.hits.push(hit),
         }
     }
     recalled
+}
+
+/// Returns how probable it is that any of these notes helps.
+pub(super) fn anything(hits: &[Hit]) -> f32 {
+    hits.iter().map(|hit| hit.score).sum()
 }
 
 /// What decides whether a ranked note is shown.
@@ -203,14 +210,17 @@ impl Rival {
 }
 
 /// Says of each of some ranked notes why it is not shown, if it is not.
-pub(super) fn pick(rivals: &[Rival], floor: f32, margin: f32) -> Vec<Option<Skipped>> {
+///
+/// Whether to speak up at all is asked of all candidates together: where two notes share the probability one of them
+/// helps for certain, though neither does.
+pub(super) fn pick(rivals: &[Rival], anything: f32, floor: f32, weights: &Weights) -> Vec<Option<Skipped>> {
     let best = rivals.first().map_or(0.0, |rival| rival.score);
     let (mut n_shown, mut n_linked, mut together) = (0, 0, 0.0);
     let mut picked = Vec::with_capacity(rivals.len());
     for rival in rivals {
         let skipped = match () {
             () if rival.is_usage => Some(Skipped::ToolInUse),
-            () if rival.score < best * margin => Some(Skipped::BehindOthers),
+            () if rival.score < best * weights.margin => Some(Skipped::BehindOthers),
             () if n_shown >= MAX_SHOWN => Some(Skipped::NoRoom),
             () if rival.is_linked && n_linked >= MAX_VIA => Some(Skipped::NoRoom),
             () => None,
@@ -222,7 +232,7 @@ pub(super) fn pick(rivals: &[Rival], floor: f32, margin: f32) -> Vec<Option<Skip
         }
         picked.push(skipped);
     }
-    if together < floor {
+    if anything < floor || together < weights.together * floor {
         picked
             .iter_mut()
             .filter(|skipped| skipped.is_none())

@@ -34,8 +34,6 @@ pub(super) struct Wanted {
 pub(super) struct Soft {
     /// As a share of the prompt.
     pub(super) share: f32,
-    /// The same in its head alone.
-    pub(super) head: f32,
     /// Without regard to how long the prompt is.
     pub(super) sum: f32,
 }
@@ -58,18 +56,15 @@ impl Wanted {
         if self.words.is_empty() {
             return Soft::default();
         }
-        let words = |words: &[Vec<u16>]| -> Vec<Word> {
-            words.iter().map(|tokens| embed::coarse_of(tokens)).collect()
-        };
-        let (head, body) = (words(&note.gist().head_words), words(&note.gist().body_words));
-        let (mut total, mut all, mut in_head) = (1e-6, 0.0, 0.0);
+        let gist = note.gist();
+        let words = gist.head_words.iter().chain(&gist.body_words);
+        let own: Vec<Word> = words.map(|tokens| embed::coarse_of(tokens)).collect();
+        let (mut total, mut all) = (1e-6, 0.0);
         for (word, worth) in &self.words {
-            let head = nearest(word, &head);
             total += worth;
-            in_head += worth * head;
-            all += worth * head.max(nearest(word, &body));
+            all += worth * nearest(word, &own);
         }
-        Soft { share: all / total, head: in_head / total, sum: (all / 10.0).min(1.5) }
+        Soft { share: all / total, sum: (all / 10.0).min(1.5) }
     }
 }
 

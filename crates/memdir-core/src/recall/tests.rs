@@ -134,7 +134,7 @@ fn as_04_other_words_lead_to_the_same_note() {
     )]);
     let Ok(hits) = rank(&shelf, &at("tests against postgres"), &now(), &Weights::fitted(), &Unknown);
     assert_eq!(hits[0].note.name, "real-database");
-    assert!(hits[0].parts.get(Part::Soft) > 0.0);
+    assert!(hits[0].parts.get(Part::SoftSum) > 0.0);
 }
 
 #[test]
@@ -155,8 +155,8 @@ fn as_05_links_lead_to_two_notes_at_most_and_say_so() {
 
 /// Two notes that say the same, one of them marked.
 fn twins(mark: &str) -> Shelf {
-    let first = note("backup-one", "reference", "Backups lie in the cellar for ten years", "On tape.");
-    let second = note("backup-two", "reference", "Backups lie in the cellar for ten years", "On tape.");
+    let first = note("backup-north", "reference", "Backups lie in the cellar for ten years", "On tape.");
+    let second = note("backup-south", "reference", "Backups lie in the cellar for ten years", "On tape.");
     among_others(&[first, second.replace("metadata:\n", &format!("metadata:\n{mark}"))])
 }
 
@@ -167,7 +167,7 @@ fn tt_02_supplementary_comes_after_confirmed() {
         let moment = at("where do the backups lie and for how long?");
         let Ok(hits) = rank(&twins(mark), &moment, &now(), &Weights::fitted(), &Unknown);
         let score = |name: &str| hits.iter().find(|hit| hit.note.name == name).unwrap().score;
-        score("backup-two") / score("backup-one")
+        score("backup-south") / score("backup-north")
     };
     let (confirmed, supplementary) = (beside(""), beside("  tier: supplementary\n"));
     assert!(supplementary < 0.7 * confirmed, "{supplementary} {confirmed}");
@@ -178,12 +178,12 @@ fn ds_01_of_two_equal_matches_the_used_one_comes_first() {
     struct Used;
     impl Standing for Used {
         fn strength(&self, note: &Note) -> f32 {
-            if note.name == "backup-two" { 0.9 } else { 0.5 }
+            if note.name == "backup-south" { 0.9 } else { 0.5 }
         }
     }
     let moment = at("where do the backups lie and for how long?");
     let Ok(hits) = rank(&twins(""), &moment, &now(), &Weights::fitted(), &Used);
-    assert_eq!(hits[0].note.name, "backup-two");
+    assert_eq!(hits[0].note.name, "backup-south");
 }
 
 #[test]

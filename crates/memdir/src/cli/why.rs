@@ -1,6 +1,6 @@
 //! `memdir why`: what speaks for a memory at a prompt.
 
-use memdir_core::recall::{Moment, Part, Weights, rank, triggers};
+use memdir_core::recall::{Moment, Part, Weights, choose, rank, triggers};
 use memdir_store::usage::Usage;
 use serde_json::json;
 
@@ -11,8 +11,8 @@ use crate::ui::{Column, Tone, Ui};
 
 /// Show what speaks for a memory at a prompt
 ///
-/// Prints each part of the score with what it counts, the probability they add up to, and the floor below which nothing is
-/// shown.
+/// Prints each part of the score with what it counts, the probability they add up to, how probable it is that any memory
+/// helps, and the floor below which nothing is shown.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The memory
@@ -62,6 +62,9 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
     };
     let triggers = triggers(&hit.note, &moment, &context.now.to_zoned(context.zone.clone()));
     let used = usage.get(name);
+    let recalled = choose(hits.clone(), &moment, &weights);
+    let is_shown = recalled.hits.iter().any(|shown| shown.note.name == name);
+    let skipped = recalled.skipped.iter().find(|(skipped, _)| skipped.note.name == name);
     let counts = |part: &Part| (*part, hit.parts.get(*part), weights.parts[*part as usize]);
     let mut parts: Vec<_> = Part::ALL.iter().map(counts).filter(|(_, value, _)| *value != 0.0).collect();
     parts.sort_by(|a, b| (b.1 * b.2).abs().total_cmp(&(a.1 * a.2).abs()));
@@ -78,9 +81,11 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
         ui.json(&json!({
             "name": name,
             "score": hit.score,
-            "floor": weights.floor,
+            "anything": recalled.anything,
+            "floor": recalled.floor,
             "place": place + 1,
-            "shown": hit.score >= weights.floor,
+            "shown": is_shown,
+            "skipped": skipped.map(|(_, why)| why.as_str()),
             "via": hit.via,
             "triggers": triggers.iter().map(trigger_json).collect::<Vec<_>>(),
             "usage": {
@@ -112,11 +117,16 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
         ui.line(&format!("{}: {}", trigger.kind.as_str(), trigger.text));
     }
     ui.line(&format!("shown {}×, used {}×, shown in vain {}×", used.surfaced, used.used, used.ignored));
-    let verdict = if hit.score >= weights.floor { "shown" } else { "not shown" };
+    let verdict = match skipped {
+        Some((_, why)) => format!("not shown, {}", why.as_str()),
+        None if is_shown => "shown".to_owned(),
+        None => "not shown".to_owned(),
+    };
     ui.line(&format!(
-        "probability {:.2}, floor {:.2}: {verdict}; place {} of {}",
+        "probability {:.2}; of any memory {:.2}, floor {:.2}: {verdict}; place {} of {}",
         hit.score,
-        weights.floor,
+        recalled.anything,
+        recalled.floor,
         place + 1,
         hits.len()
     ));

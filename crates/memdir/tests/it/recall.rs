@@ -586,7 +586,7 @@ fn ux_23_why_names_the_parts_the_floor_the_signals_and_the_use() {
     let answer = sandbox.memdir(&["why", "feedback-real-database", "--query", query, "--json"]).ok().json();
     assert_eq!(answer["shown"], true);
     assert!(
-        answer["parts"]["words"]["counts"].as_f64().unwrap() != 0.0
+        answer["parts"]["words_at_all"]["counts"].as_f64().unwrap() != 0.0
             && answer["floor"].as_f64().unwrap() > 0.0
     );
     let output = sandbox.memdir(&["why", "feedback-real-database", "--query", query]).ok();

@@ -60,8 +60,11 @@ enum What {
         #[arg(long, value_name = "FILE", requires = "docs")]
         queries: Vec<PathBuf>,
         /// Share of silent moments that may get a memory
-        #[arg(long, value_name = "SHARE", default_value_t = 0.045)]
+        #[arg(long, value_name = "SHARE", default_value_t = 0.034)]
         alarms: f64,
+        /// Print what each floor gives on vaults that the weights have not seen
+        #[arg(long, requires = "suite")]
+        curve: bool,
     },
 }
 
@@ -81,7 +84,7 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
         What::Latency(sizes) => latency::run(sizes, context, ui)?,
         What::Scale(sizes) => scale::run(sizes, context, ui)?,
         What::Tune { suite: None, docs, queries, .. } => retrieval::tune(docs, queries, ui)?,
-        What::Tune { suite: Some(suite), alarms, .. } => {
+        What::Tune { suite: Some(suite), alarms, curve, .. } => {
             let suite = Suite::read(suite)?;
             let rows = suite.rows();
             let Ok(weights) = tune::fit(&rows, &now, &Weights::fitted(), ROUNDS);
@@ -95,6 +98,9 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
             ui.say(&format!("fitted to all: {}", summary(&figures)));
             let figures = tune::measure_ranked(&unseen, &weights);
             ui.say(&format!("each vault by the others: {}", summary(&figures)));
+            if *curve {
+                show_curve(&unseen, &weights, ui);
+            }
         }
     }
     Ok(Outcome::Done)
@@ -123,6 +129,15 @@ fn ranked_unseen(suite: &Suite, now: &jiff::Zoned, start: &Weights) -> Vec<Ranke
         ranked.extend(here);
     }
     ranked
+}
+
+/// Shows what is found and how often nothing should have been, by the floor, on vaults that the weights have not seen.
+fn show_curve(unseen: &[Ranked], weights: &Weights, ui: &mut Ui) {
+    for floor in (40..=90).step_by(5).map(|n| n as f32 / 100.0) {
+        let asked_floor = floor * weights.asked_floor / weights.floor;
+        let figures = tune::measure_ranked(unseen, &Weights { floor, asked_floor, ..weights.clone() });
+        ui.say(&format!("floor {floor:.2}: {}", summary(&figures)));
+    }
 }
 
 fn show_wrong(suite: &Suite, now: &jiff::Zoned, weights: &Weights, ui: &mut Ui) {

@@ -104,7 +104,7 @@ fn then(shelves: &[Shelf], search: &Search<'_>, time: Timestamp, ui: &Ui) -> Res
 }
 
 fn matches(hit: &core::Hit) -> bool {
-    hit.parts.get(Part::Words) > 0.0 || hit.parts.get(Part::Meaning) >= NEAR
+    hit.parts.get(Part::WordsAtAll) > 0.0 || hit.parts.get(Part::Meaning) >= NEAR
 }
 
 fn found_hit(shelf: usize, loaded: Loaded, found: core::Hit, query: &Query) -> Hit {

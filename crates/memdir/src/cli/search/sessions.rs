@@ -29,7 +29,8 @@ fn ranked(search: &Search<'_>, entries: &[Entry], project: &str) -> Vec<Row> {
     let moment = Moment { prompt: search.text.clone(), ..Moment::default() };
     let now = search.as_of.unwrap_or(search.context.now).to_zoned(search.context.zone.clone());
     let Ok(hits) = rank(&shelf, &moment, &now, &Weights::fitted(), &Unknown);
-    let matches = |hit: &core::Hit| hit.parts.get(Part::Words) > 0.0 || hit.parts.get(Part::Meaning) >= NEAR;
+    let matches =
+        |hit: &core::Hit| hit.parts.get(Part::WordsAtAll) > 0.0 || hit.parts.get(Part::Meaning) >= NEAR;
     let row = |hit: core::Hit| {
         let entry = entries.iter().find(|entry| entry.note.path == hit.note.path)?;
         Some(Row {
