@@ -14,8 +14,8 @@ import numpy as np
 from units import UNITS, english_units
 
 # Short texts tell most: in a label of two words there is little to confuse. Longer ones cost most of the time.
-MAX_UNITS = 12
-ROUNDS = 5
+MAX_UNITS = 30
+ROUNDS = 6
 NONE = 0
 
 

@@ -60,7 +60,7 @@ enum What {
         #[arg(long, value_name = "FILE", requires = "docs")]
         queries: Vec<PathBuf>,
         /// Share of silent moments that may get a memory
-        #[arg(long, value_name = "SHARE", default_value_t = 0.034)]
+        #[arg(long, value_name = "SHARE", default_value_t = 0.04)]
         alarms: f64,
         /// Print what each floor gives on vaults that the weights have not seen
         #[arg(long, requires = "suite")]
