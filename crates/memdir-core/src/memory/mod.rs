@@ -17,7 +17,7 @@ mod read;
 mod rule;
 mod value;
 pub(crate) mod words;
-mod yaml;
+pub(crate) mod yaml;
 
 pub use body::{Observation, Sections, observations, sections};
 pub use document::{Document, Frontmatter, Mapping};

@@ -7,7 +7,7 @@
 //! [`Refusal`]. What it accepts means the same to any YAML 1.2 reader. Look at [`read`] and [`Node`] first;
 //! [`emit`] is the way back.
 
-pub(super) mod emit;
+pub(crate) mod emit;
 mod flow;
 mod scalar;
 
