@@ -16,6 +16,7 @@ pub mod notes;
 pub mod place;
 pub mod remind;
 pub mod secrets;
+pub mod standing;
 pub mod surroundings;
 pub mod transcript;
 pub mod usage;

@@ -116,14 +116,14 @@ impl Sections {
             let _ = writeln!(out, "{}", escaped(line.trim_end()));
         }
         out.push_str("\n## Decisions\n");
-        self.decisions.iter().for_each(|item| drop(writeln!(out, "- {}", one_line(item))));
+        out.extend(self.decisions.iter().map(|item| format!("- {}\n", one_line(item))));
         out.push_str("\n## Unfinished\n");
         for item in &self.unfinished {
             let mark = if item.is_done { 'x' } else { ' ' };
             let _ = writeln!(out, "- [{mark}] {} {OPEN_MARK}{} -->", one_line(&item.text), item.id);
         }
         out.push_str("\n## Related\n");
-        self.related.iter().for_each(|item| drop(writeln!(out, "- {}", one_line(item))));
+        out.extend(self.related.iter().map(|item| format!("- {}\n", one_line(item))));
         out
     }
 

@@ -18,6 +18,7 @@ pub mod registry;
 pub mod settings;
 pub mod slug;
 
+mod documents;
 mod error;
 mod git_config;
 mod identity;

@@ -55,6 +55,8 @@ pub(super) struct Beside<'a> {
     pub(super) leaving: &'a [Proposal],
     /// What the index page is rendered from.
     pub(super) page: PageBase,
+    /// Why the change set waits for the user's word whatever the settings say.
+    pub(super) waits: Option<&'static str>,
 }
 
 /// What a commit did.
@@ -198,6 +200,9 @@ impl<'v> Writer<'v> {
         for _ in 0..MAX_ATTEMPTS {
             let plan = self.with_catalog(|writer| {
                 let mut plan = writer.plan(set)?;
+                if let Some(why) = beside.waits.filter(|_| !plan.committed.waits()) {
+                    plan = writer.plan_waiting(set, why, plan)?;
+                }
                 plan.committed.remarks.extend(remarks.iter().cloned());
                 plan.page = beside.page.clone();
                 writer.plan_copies(beside.copies, &mut plan)?;

@@ -179,6 +179,12 @@ impl Writer<'_> {
         Ok(plan)
     }
 
+    /// Keeps a change set in the inbox whatever the settings say; every gate is asked. One that waits already is not
+    /// kept twice.
+    pub fn propose(&mut self, set: &ChangeSet, why: &'static str) -> Result<Committed, CommitError> {
+        self.commit_with(set, &Beside { waits: Some(why), ..Beside::default() })
+    }
+
     /// Carries out a proposal on the word of the user, perhaps with another text. Every gate is asked again; who
     /// said it stays as it was.
     pub fn accept(

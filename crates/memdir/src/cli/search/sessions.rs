@@ -2,7 +2,7 @@
 
 use memdir_core::memory::Tier;
 use memdir_core::recall::{self as core, Moment, Part, Shelf, Unknown, Weights, rank};
-use memdir_store::journal::{Entry, Journal};
+use memdir_store::journal::{Journal, Noted};
 use memdir_store::place::Project;
 use memdir_store::transcript::{Said, Transcripts};
 use serde_json::{Map, Value, json};
@@ -16,15 +16,15 @@ use crate::failure::Failure;
 pub(super) fn journal(search: &Search<'_>) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
     for project in projects(search)? {
-        let state = search.context.place.home.join("projects").join(project.id.as_str());
-        let mut entries = Journal::of(&state).entries();
-        entries.retain(|entry| search.as_of.is_none_or(|time| entry.ended <= time));
+        let journal = Journal::below(&search.context.place.home, project.id.as_str());
+        let mut entries = journal.notes()?;
+        entries.retain(|entry| search.as_of.is_none_or(|time| entry.at <= time));
         rows.extend(ranked(search, &entries, project.id.as_str()));
     }
     Ok(rows)
 }
 
-fn ranked(search: &Search<'_>, entries: &[Entry], project: &str) -> Vec<Row> {
+fn ranked(search: &Search<'_>, entries: &[Noted], project: &str) -> Vec<Row> {
     let shelf = Shelf::new(entries.iter().map(|entry| entry.note.clone()).collect());
     let moment = Moment { prompt: search.text.clone(), ..Moment::default() };
     let now = search.as_of.unwrap_or(search.context.now).to_zoned(search.context.zone.clone());
@@ -43,7 +43,7 @@ fn ranked(search: &Search<'_>, entries: &[Entry], project: &str) -> Vec<Row> {
             tier: Tier::Confirmed,
             description: hit.note.description,
             snippet: search.query.snippet(&hit.note.body),
-            at: entry.ended,
+            at: entry.at,
             origin: None,
             via: hit.via,
             parts: parts_json(&hit.parts),
