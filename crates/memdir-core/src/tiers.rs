@@ -189,32 +189,6 @@ pub fn is_release(tag: &str) -> bool {
     })
 }
 
-/// One row of the table of projects.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RouterRow {
-    /// What people call the project.
-    pub project: String,
-    /// Where it stands, in a few words.
-    pub status: String,
-    /// The day something last happened in it.
-    pub last_activity: Option<jiff::civil::Date>,
-    /// Its tier.
-    pub tier: Option<DocTier>,
-}
-
-/// Writes the table of projects: project, status, last activity, doc tier.
-pub fn router(rows: &[RouterRow]) -> String {
-    let cell = |text: &str| crate::journal::one_line(text).replace('|', "\\|");
-    let mut out =
-        String::from("| project | status | last activity | doc tier |\n| --- | --- | --- | --- |\n");
-    for row in rows {
-        let day = row.last_activity.map_or_else(|| "never".to_owned(), |day| day.to_string());
-        let tier = row.tier.map_or("", DocTier::as_str);
-        out.push_str(&format!("| {} | {} | {day} | {tier} |\n", cell(&row.project), cell(&row.status)));
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -320,23 +294,5 @@ mod tests {
         ] {
             assert_eq!(is_release(tag), is_one, "{tag}");
         }
-    }
-
-    /// IX-08.
-    #[test]
-    fn the_table_of_projects_has_four_columns() {
-        let row = |project: &str, day: Option<&str>| RouterRow {
-            project: project.to_owned(),
-            status: "1 in progress".to_owned(),
-            last_activity: day.map(|day| day.parse().unwrap()),
-            tier: day.map(|_| DocTier::Sapling),
-        };
-        expect_test::expect![[r#"
-            | project | status | last activity | doc tier |
-            | --- | --- | --- | --- |
-            | web\|app | 1 in progress | 2026-04-02 | sapling |
-            | new | 1 in progress | never |  |
-        "#]]
-        .assert_eq(&router(&[row("web|app", Some("2026-04-02")), row("new", None)]));
     }
 }

@@ -366,7 +366,10 @@ fn checked(entry: &Entry, scanner: &Scanner) -> Result<Vec<u8>, JournalError> {
     if bytes.len() > MAX_ENTRY {
         return Err(JournalError::TooLarge(bytes.len()));
     }
-    let secrets = policy::secrets(scanner, &bytes, None);
+    // The ids of items are ours; behind a word such as "key" one would look like a secret.
+    let mut said = entry.clone();
+    said.sections.unfinished.iter_mut().for_each(|item| item.id.clear());
+    let secrets = policy::secrets(scanner, said.render().as_bytes(), None);
     if secrets.is_empty() { Ok(bytes) } else { Err(JournalError::Secret(secrets)) }
 }
 

@@ -36,7 +36,7 @@ pub fn router(rows: &[ProjectRow]) -> String {
     let mut rows: Vec<&ProjectRow> = rows.iter().collect();
     rows.sort_by(|a, b| b.last_activity.cmp(&a.last_activity).then_with(|| a.project.cmp(&b.project)));
     let mut text = String::from(
-        "## Projects\n\n| project | status | last activity | docs |\n| --- | --- | --- | --- |\n",
+        "## Projects\n\n| project | status | last activity | doc tier |\n| --- | --- | --- | --- |\n",
     );
     for row in rows.iter().take(MAX_ROWS) {
         let day = row.last_activity.map_or_else(|| "never".to_owned(), |day| day.to_string());
@@ -76,7 +76,7 @@ mod tests {
         expect_test::expect![[r"
             ## Projects
 
-            | project | status | last activity | docs |
+            | project | status | last activity | doc tier |
             | --- | --- | --- | --- |
             | new | active | 2026-04-02 | - |
             | old/one | active | 2026-01-02 | - |

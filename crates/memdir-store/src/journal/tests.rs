@@ -109,7 +109,7 @@ fn a_secret_an_empty_and_an_endless_entry_are_not_written() {
         let now = at("2026-04-02T10:00:00Z");
         journal.add(sections, &About::default(), now, &TimeZone::UTC, &Scanner::builtin()).unwrap_err()
     };
-    let key = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+    let key = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
     assert!(matches!(refuse(sections(&format!("The token is {key}."), &[])), JournalError::Secret(_)));
     assert!(matches!(refuse(Sections::default()), JournalError::Empty));
     assert!(matches!(refuse(sections(&"x ".repeat(MAX_ENTRY), &[])), JournalError::TooLarge(_)));

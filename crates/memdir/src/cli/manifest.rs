@@ -4,7 +4,7 @@ use memdir_core::memory::MemoryType;
 use memdir_core::page::router;
 use serde_json::json;
 
-use super::projects;
+use super::overview;
 use crate::context::{Context, USER, unreadable_state};
 use crate::failure::{Failure, Outcome};
 use crate::ui::Ui;
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
 fn pages(context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
     let mut pages = Vec::new();
     // A vault that was named stands alone.
-    let table = if context.place.explicit { String::new() } else { router(&projects::table(context)?) };
+    let table = if context.place.explicit { String::new() } else { router(&overview::rows(context)?) };
     if !table.is_empty() {
         pages.push(json!({ "vault": "router", "text": table }));
         if !ui.is_json() {

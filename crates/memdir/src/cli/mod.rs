@@ -4,6 +4,7 @@ mod backfill;
 mod bench;
 mod completions;
 mod correct;
+mod dashboard;
 mod diff;
 mod doctor;
 mod edit;
@@ -13,11 +14,14 @@ mod grep;
 mod import;
 mod index;
 mod init;
+mod journal;
 mod links;
 mod list;
 mod log;
 mod manifest;
+mod monthly;
 mod new;
+mod overview;
 mod placing;
 mod projects;
 mod promote;
@@ -29,6 +33,7 @@ mod rows;
 mod save;
 mod search;
 mod secrets;
+mod sheet;
 mod show;
 mod stale;
 mod supersede;
@@ -36,6 +41,7 @@ mod undo;
 mod verify;
 mod why;
 mod why_not;
+mod wrap;
 mod writing;
 
 use std::path::PathBuf;
@@ -117,6 +123,10 @@ enum Command {
     Secrets(secrets::Args),
     Review(review::Args),
     Doctor(doctor::Args),
+    Dashboard(dashboard::Args),
+    Wrap(Box<wrap::Args>),
+    Journal(journal::Args),
+    Monthly(monthly::Args),
     Projects(projects::Args),
     Import(import::Args),
     Export(export::Args),
@@ -188,6 +198,10 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
         Command::Secrets(args) => secrets::run(&args, &context, ui),
         Command::Review(args) => review::run(&args, &context, ui),
         Command::Doctor(args) => doctor::run(&args, &context, ui),
+        Command::Dashboard(args) => dashboard::run(&args, &context, ui),
+        Command::Wrap(args) => wrap::run(&args, &context, ui),
+        Command::Journal(args) => journal::run(&args, &context, ui),
+        Command::Monthly(args) => monthly::run(&args, &context, ui),
         Command::Projects(args) => projects::run(&args, &context, ui),
         Command::Import(args) => import::run(&args, &context, ui),
         Command::Export(args) => export::run(&args, &context, ui),

@@ -3,23 +3,28 @@
 use std::path::Path;
 
 use clap::Subcommand;
-use jiff::Timestamp;
-use memdir_core::page::ProjectRow;
+use memdir_core::page::router;
 use memdir_core::text::age;
-use memdir_store::journal::Journal;
+use memdir_core::tiers::DocTier;
 use memdir_store::place::{self, Environment, Project, ProjectId, Registry, RegistryError};
-use memdir_store::vault::Vault;
 use serde_json::{Value, json};
 
+use super::overview::{self, Overview};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::ui::{Column, Tone, Ui};
 
 /// List the projects that memdir knows
+///
+/// The one with the latest activity comes first. Status is what the journal left open; the tier says how much
+/// documentation a project deserves: seed, sapling or tree.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Option<Action>,
+    /// Print a markdown table: project, status, last activity, doc tier
+    #[arg(long)]
+    markdown: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -42,14 +47,13 @@ enum Action {
         /// Its name from now on
         name: String,
     },
-}
-
-/// A project and what its vault holds.
-struct Row<'r> {
-    project: &'r Project,
-    n_memories: usize,
-    last: Option<Timestamp>,
-    is_here: bool,
+    /// Say how far a project has grown, or with `auto` let the signs say so
+    Tier {
+        /// Which: an id, or a directory
+        which: String,
+        /// seed, sapling, tree or auto
+        tier: String,
+    },
 }
 
 pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
@@ -57,16 +61,16 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
     match &args.action {
         None => {
             warnings.iter().for_each(|warning| ui.warn(&warning.to_string()));
-            list(&registry, context, ui)
+            list(args.markdown, context, ui)
         }
         Some(Action::Link { main, joined }) => link(main, joined, &registry, context, ui),
         Some(Action::Rename { which, name }) => rename(which, name, &registry, context, ui),
+        Some(Action::Tier { which, tier }) => set_tier(which, tier, &registry, context, ui),
     }
 }
 
-fn list(registry: &Registry, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
-    let mut rows: Vec<Row> = registry.projects().map(|project| look_at(project, context)).collect();
-    rows.sort_by(|a, b| b.last.cmp(&a.last).then_with(|| a.project.id.cmp(&b.project.id)));
+fn list(markdown: bool, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
+    let rows = overview::all(context, true)?;
     if ui.is_json() {
         ui.json(&rows.iter().map(as_json).collect::<Vec<_>>());
         return Ok(Outcome::Done);
@@ -75,20 +79,29 @@ fn list(registry: &Registry, context: &Context, ui: &mut Ui) -> Result<Outcome, 
         ui.say("no projects yet: `memdir init` registers this one");
         return Ok(Outcome::Nothing);
     }
+    if markdown {
+        let own = rows.iter().filter(|row| row.project.linked_to.is_none());
+        ui.block(&router(&own.map(|row| row.row(context)).collect::<Vec<_>>()));
+        return Ok(Outcome::Done);
+    }
     let columns = [
         Column::new("name").tone(Tone::Strong),
         Column::new("id"),
         Column::new("state"),
+        Column::new("tier"),
+        Column::new("status").giving_way(),
         Column::new("memories"),
         Column::new("last activity").tone(Tone::Faint),
         Column::new("vault").giving_way(),
     ];
-    let cells = |row: &Row| {
+    let cells = |row: &Overview| {
         let here = if row.is_here { " *" } else { "" };
         vec![
             format!("{}{here}", row.project.name),
             row.project.id.to_string(),
-            state(row.project),
+            state(&row.project),
+            row.verdict.tier.to_string(),
+            row.status.words(),
             row.n_memories.to_string(),
             row.last.map_or_else(|| "never".to_owned(), |last| age(last, context.now)),
             row.project.vault.as_ref().map_or_else(String::new, |vault| vault.display().to_string()),
@@ -98,36 +111,6 @@ fn list(registry: &Registry, context: &Context, ui: &mut Ui) -> Result<Outcome, 
     Ok(Outcome::Done)
 }
 
-/// Returns the projects as the router shows them; those that use the memory of another are part of that.
-pub(super) fn table(context: &Context) -> Result<Vec<ProjectRow>, Failure> {
-    let (registry, _) = Registry::load(&context.place.home).map_err(|err| failure(&err, context))?;
-    let own = registry.projects().filter(|project| project.linked_to.is_none());
-    let row = |project: &Project| ProjectRow {
-        project: format!("{} ({})", project.name, project.id),
-        status: project.state.clone(),
-        last_activity: look_at(project, context).last.map(|last| last.to_zoned(context.zone.clone()).date()),
-        doc_tier: project.other.get("doc_tier").and_then(Value::as_str).unwrap_or_default().to_owned(),
-    };
-    Ok(own.map(row).collect())
-}
-
-/// Looks into a project's vault without changing anything; one that cannot be opened counts as empty.
-fn look_at<'r>(project: &'r Project, context: &Context) -> Row<'r> {
-    let is_here = project.id == context.place.project.id;
-    let mut row = Row { project, n_memories: 0, last: None, is_here };
-    let Some(path) = &project.vault else { return row };
-    let Ok(vault) = Vault::open(&context.place.home, project.id.as_str(), path) else { return row };
-    if let Ok(snapshot) = vault.snapshot() {
-        row.n_memories = snapshot.memories.len();
-        row.last = snapshot.memories.iter().map(|entry| entry.modified()).max();
-    }
-    let newest = vault.history().ok().flatten().and_then(|history| history.ids().ok()?.pop());
-    row.last = row.last.max(newest.map(|id| id.at()));
-    let journal = Journal::of(&vault.state_path()).entries();
-    row.last = row.last.max(journal.first().map(|entry| entry.ended));
-    row
-}
-
 fn state(project: &Project) -> String {
     match &project.linked_to {
         Some(main) => format!("joined to {main}"),
@@ -135,12 +118,16 @@ fn state(project: &Project) -> String {
     }
 }
 
-fn as_json(row: &Row) -> Value {
-    let project = row.project;
+fn as_json(row: &Overview) -> Value {
+    let project = &row.project;
     json!({
         "id": project.id,
         "name": project.name,
         "state": project.state,
+        "tier": row.verdict.tier,
+        "tier_locked": row.verdict.is_locked,
+        "status": row.status.words(),
+        "unfinished": row.open.len(),
         "linked_to": project.linked_to,
         "memories": row.n_memories,
         "last_activity": row.last,
@@ -196,6 +183,32 @@ fn rename(
         ui.json(&json!({ "project": id, "name": name }));
     } else {
         ui.line(&format!("{id} is called {name}"));
+    }
+    Ok(Outcome::Done)
+}
+
+fn set_tier(
+    which: &str,
+    tier: &str,
+    registry: &Registry,
+    context: &Context,
+    ui: &mut Ui,
+) -> Result<Outcome, Failure> {
+    let id = resolve(which, registry, context)?;
+    let tier: Option<DocTier> = if tier == "auto" { None } else { Some(tier.parse()?) };
+    let set = Registry::update(&context.place.home, |registry| {
+        let mut project = registry.get(&id).cloned().ok_or_else(|| RegistryError::Unknown(id.clone()))?;
+        project.set_doc_tier(tier, tier.is_some());
+        registry.put(project);
+        Ok(())
+    });
+    set.map_err(|err| failure(&err, context))?;
+    if ui.is_json() {
+        ui.json(&json!({ "project": id, "tier": tier, "tier_locked": tier.is_some() }));
+    } else if let Some(tier) = tier {
+        ui.line(&format!("{id} is a {tier}; its documents: {}", tier.documents().join(", ")));
+    } else {
+        ui.line(&format!("the signs say how far {id} has grown"));
     }
     Ok(Outcome::Done)
 }

@@ -20,16 +20,25 @@ pub(crate) struct Args {
 }
 
 /// A memory that lies idle.
-struct Idle {
-    project: String,
-    name: String,
+#[derive(Debug, Clone)]
+pub(super) struct Idle {
+    /// The project's id.
+    pub(super) project: String,
+    pub(super) name: String,
     memory_type: Option<MemoryType>,
     description: String,
-    idle_days: i64,
+    pub(super) idle_days: i64,
     has_ended: bool,
 }
 
 pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
+    let idle = idle(args.days, context)?;
+    print(&idle, ui);
+    Ok(if idle.is_empty() { Outcome::Nothing } else { Outcome::Done })
+}
+
+/// Returns the memories of all projects that nobody touched for at least this many days, the longest idle first.
+pub(super) fn idle(days: i64, context: &Context) -> Result<Vec<Idle>, Failure> {
     let today = context.now.to_zoned(context.zone.clone()).date();
     let mut idle = Vec::new();
     for shelf in context.all_shelves()? {
@@ -37,7 +46,7 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
         for entry in &shelf.snapshot.memories {
             let since = usage.get(entry.path.stem()).last_used.max(Some(entry.modified()));
             let idle_days = since.map_or(0, |since| age_days(since, context.now));
-            if idle_days >= args.days {
+            if idle_days >= days {
                 idle.push(Idle {
                     project: shelf.vault.id().to_owned(),
                     name: entry.path.stem().to_owned(),
@@ -52,23 +61,27 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
     idle.sort_by(|a, b| {
         b.idle_days.cmp(&a.idle_days).then_with(|| (&a.project, &a.name).cmp(&(&b.project, &b.name)))
     });
-    print(&idle, ui);
-    Ok(if idle.is_empty() { Outcome::Nothing } else { Outcome::Done })
+    Ok(idle)
+}
+
+/// Shows them to programs.
+pub(super) fn as_json(idle: &[Idle]) -> Vec<Value> {
+    let row = |item: &Idle| {
+        json!({
+            "project": item.project,
+            "name": item.name,
+            "type": item.memory_type,
+            "description": item.description,
+            "idle_days": item.idle_days,
+            "expired": item.has_ended,
+        })
+    };
+    idle.iter().map(row).collect()
 }
 
 fn print(idle: &[Idle], ui: &mut Ui) {
     if ui.is_json() {
-        let row = |item: &Idle| {
-            json!({
-                "project": item.project,
-                "name": item.name,
-                "type": item.memory_type,
-                "description": item.description,
-                "idle_days": item.idle_days,
-                "expired": item.has_ended,
-            })
-        };
-        return ui.json(&idle.iter().map(row).collect::<Vec<Value>>());
+        return ui.json(&as_json(idle));
     }
     let columns = [
         Column::new("project").tone(Tone::Faint),

@@ -13,6 +13,7 @@ mod concurrency;
 mod conformance;
 mod gates;
 mod hostile;
+mod lifecycle;
 mod outside;
 mod placing;
 mod privacy;

@@ -1,0 +1,295 @@
+//! What each effect of a wrap does. Every one can be repeated: what is there already stays as it is.
+
+use memdir_core::change::{Author, ChangeSet, Edit, Surface};
+use memdir_core::classify::{Known, Proposed, classify};
+use memdir_core::dates;
+use memdir_core::journal::{Fact, facts as find_facts};
+use memdir_core::memory::{Document, Draft, MemoryName, MemoryType, Provenance, Value};
+use memdir_core::page::{ProjectRow, router};
+use memdir_core::status::{STATUS, Status, with_doc_sync};
+use memdir_core::text::count;
+use memdir_core::tiers::Verdict;
+use memdir_store::place::{Registry, RegistryError};
+use memdir_store::standing::Replaced;
+use memdir_store::vault::{CommitError, Vault};
+
+use super::{State, Work};
+use crate::cli::{journal as journal_cli, overview, writing};
+use crate::context::Context;
+use crate::failure::Failure;
+
+/// How often a document is read again because somebody else was faster.
+const ATTEMPTS: usize = 3;
+/// Why the gates let a status in: it is no knowledge, but where to begin.
+const KEPT: &str = "kept up to date by memdir wrap";
+/// Why what the rules found waits.
+const BY_RULES: &str = "rules found it in what you said; nothing is saved without your word";
+
+type Done = Result<(State, String), Failure>;
+
+/// Writes the entry.
+pub(super) fn journal(work: &Work, context: &Context) -> Done {
+    let scanner = &context.gate()?.scanner;
+    let added = work.journal.write(&work.planned, context.now, scanner).map_err(journal_cli::failure)?;
+    let state = if added.was_there { State::Unchanged } else { State::Done };
+    Ok((state, work.planned.entry.name.clone()))
+}
+
+/// Brings the block of STATUS.md up to date.
+pub(super) fn status(work: &Work, context: &Context) -> Done {
+    let Some(root) = work.standing.root() else {
+        return Ok((State::Skipped, "there is no project directory".to_owned()));
+    };
+    let told =
+        |err: &dyn std::error::Error| Failure::error(format!("{}: {err}", root.join(STATUS).display()));
+    for _ in 0..ATTEMPTS {
+        let base = work.standing.read(STATUS).map_err(|err| told(&err))?;
+        if base.is_none() && is_idea(work, context) {
+            return Ok((State::Skipped, format!("an idea needs no {STATUS}")));
+        }
+        let text = work.status.write_into(base.as_deref().unwrap_or_default()).map_err(|err| told(&err))?;
+        if base.as_deref() == Some(&text) {
+            return Ok((State::Unchanged, work.status.words()));
+        }
+        if work.standing.replace(STATUS, base.as_deref(), &text).map_err(|err| told(&err))? == Replaced::Done
+        {
+            return Ok((State::Done, work.status.words()));
+        }
+    }
+    Err(Failure::error(format!("{STATUS} is changed by somebody else all the time")))
+}
+
+fn is_idea(work: &Work, context: &Context) -> bool {
+    work.standing.signals(0, context.env.search_path.as_deref()).is_idea
+}
+
+/// Brings the memories up to date that say where projects stand.
+pub(super) fn memory(work: &Work, context: &Context) -> Done {
+    let status = Status { day: None, ..work.status.clone() };
+    let body = format!(
+        "As of {}: {}\n\n{}",
+        work.today,
+        work.planned.entry.description,
+        status.markdown().trim_end()
+    );
+    let description = format!("Where {} stands: {}", work.name, work.status.words());
+    let own = keep(&work.vault, "project-status", MemoryType::Project, &description, &body, work, context)?;
+    if context.place.explicit {
+        return Ok(own);
+    }
+    let user = context.create_user()?;
+    let body =
+        format!("Which projects there are, and where each stands.\n\n{}", router(&rows(work, context)?));
+    let description = "All projects: status, last activity, tier of documentation";
+    let table = keep(&user, "reference-projects", MemoryType::Reference, description, &body, work, context)?;
+    let state = if own.0 == State::Unchanged { table.0 } else { own.0 };
+    Ok((state, format!("{}, {}", own.1, table.1)))
+}
+
+/// Makes the rows of the table of projects. This project's row tells what the wrap plans: the others' effects may still
+/// be on their way.
+fn rows(work: &Work, context: &Context) -> Result<Vec<ProjectRow>, Failure> {
+    let mut rows: Vec<ProjectRow> = Vec::new();
+    for other in overview::all(context, false)? {
+        let mut row = other.row(context);
+        if other.project.id == work.project {
+            row.status = work.status.words();
+            row.last_activity = Some(work.today);
+        }
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+/// Writes a memory of kind status, or brings it up to date, unless it says so already.
+fn keep(
+    vault: &Vault,
+    name: &str,
+    memory_type: MemoryType,
+    description: &str,
+    body: &str,
+    work: &Work,
+    context: &Context,
+) -> Done {
+    let name = MemoryName::new(name)?;
+    let path = name.path();
+    let unreadable = |err| Failure::error(format!("could not read `{name}`: {err}"));
+    let edit = match vault.load(&path).map_err(unreadable)? {
+        None => {
+            let draft = Draft {
+                kind: Some("status".to_owned()),
+                created: Some(context.now),
+                modified: Some(context.now),
+                session: work.why.session.clone(),
+                provenance: Some(work.why.provenance()?),
+                body: body.to_owned(),
+                layout: context.place.settings.layout,
+                ..Draft::new(name.clone(), memory_type, description)
+            };
+            Edit::Create { path, text: draft.render() }
+        }
+        Some(loaded) => {
+            let document = updated(&loaded.document, description, body)?;
+            if document.bytes() == loaded.document.bytes() {
+                return Ok((State::Unchanged, name.to_string()));
+            }
+            let document = writing::touch(document, context, work.why.session.as_deref())?;
+            let (base, text) = (loaded.document.bytes().to_owned(), document.bytes().to_owned());
+            Edit::Replace { path, base, text }
+        }
+    };
+    let mut set = work.why.change_set("wrap", vec![edit])?;
+    set.force = Some(KEPT.to_owned());
+    context.gate()?.look_ahead(&set);
+    let committed = context.writer(vault)?.commit(&set)?;
+    let waits = if committed.waits() { " (waits: memdir review)" } else { "" };
+    Ok((State::Done, format!("{name}{waits}")))
+}
+
+fn updated(document: &Document, description: &str, body: &str) -> Result<Document, Failure> {
+    let document = writing::set(document.clone(), "description", &Value::Text(description.to_owned()))?;
+    let body = writing::as_body(body);
+    if document.body() == body.as_bytes() {
+        return Ok(document);
+    }
+    document.with_body(body.as_bytes()).map_err(|err| writing::cannot_edit(&err))
+}
+
+/// Puts what the user said and what may last into the inbox.
+pub(super) fn facts(work: &Work, context: &Context) -> Done {
+    let found = find_facts(work.messages.iter().map(|(at, text)| (*at, text.as_str())));
+    if found.is_empty() {
+        return Ok((State::Unchanged, "nothing new that may last".to_owned()));
+    }
+    let mut names: Vec<String> = Vec::new();
+    for shelf in context.shelves()? {
+        names.extend(shelf.snapshot.memories.iter().map(|entry| entry.path.stem().to_owned()));
+    }
+    let (mut n_proposed, mut n_refused) = (0, 0);
+    for fact in found {
+        let Some(proposed) = candidate(&fact, &names, context)? else {
+            n_refused += 1;
+            continue;
+        };
+        names.push(proposed.name.to_string());
+        match propose(&proposed, work, context) {
+            Ok(true) => n_proposed += 1,
+            Ok(false) => {}
+            Err(CommitErrorOr::Refused) => n_refused += 1,
+            Err(CommitErrorOr::Failed(failure)) => return Err(*failure),
+        }
+    }
+    let refused = if n_refused > 0 { format!(", {n_refused} not worth it") } else { String::new() };
+    let state = if n_proposed > 0 { State::Done } else { State::Unchanged };
+    Ok((state, format!("{} for memdir review{refused}", count(n_proposed, "candidate", "candidates"))))
+}
+
+/// Why a candidate was not put into the inbox.
+enum CommitErrorOr {
+    /// A gate is against it: known already, shown elsewhere, a secret.
+    Refused,
+    Failed(Box<Failure>),
+}
+
+impl From<Failure> for CommitErrorOr {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(Box::new(failure))
+    }
+}
+
+impl From<CommitError> for CommitErrorOr {
+    fn from(err: CommitError) -> Self {
+        match err {
+            CommitError::Refused(_) | CommitError::Exists(_) => Self::Refused,
+            err => Self::Failed(Box::new(err.into())),
+        }
+    }
+}
+
+/// Makes a memory of a fact; `None` if it holds a secret.
+fn candidate(fact: &Fact, names: &[String], context: &Context) -> Result<Option<Proposed>, Failure> {
+    let (_, has_secret) = context.gate()?.redacted(&fact.text);
+    if has_secret {
+        return Ok(None);
+    }
+    let then = fact.at.unwrap_or(context.now).to_zoned(context.zone.clone());
+    let text = dates::settle(&fact.text, &then).text;
+    Ok(Some(classify(&text, &Known { names, aliases: &[], has_team_vault: false })))
+}
+
+/// Puts a candidate into the inbox and says whether it is new there.
+fn propose(proposed: &Proposed, work: &Work, context: &Context) -> Result<bool, CommitErrorOr> {
+    let is_users = proposed.memory_type == MemoryType::User && !context.place.explicit;
+    let vault = if is_users { context.create_user()? } else { work.vault.clone() };
+    let draft = Draft {
+        scope: proposed.scope,
+        kind: proposed.kind.map(str::to_owned),
+        tags: proposed.tags.clone(),
+        created: Some(context.now),
+        modified: Some(context.now),
+        session: work.why.session.clone(),
+        provenance: Some(Provenance::User),
+        origin_project: is_users.then(|| work.project.to_string()),
+        body: proposed.body.clone(),
+        layout: context.place.settings.layout,
+        ..Draft::new(proposed.name.clone(), proposed.memory_type, proposed.description.clone())
+    };
+    let set = ChangeSet {
+        author: Author::Extraction,
+        by: Surface::Cli,
+        provenance: Provenance::User,
+        reason: "wrap".to_owned(),
+        session: work.why.session.clone(),
+        force: None,
+        edits: vec![Edit::Create { path: proposed.name.path(), text: draft.render() }],
+    };
+    let committed = context.writer(&vault)?.propose(&set, BY_RULES)?;
+    Ok(committed.change.is_some())
+}
+
+/// Sets the dates of the documents that were brought up to date, and records them with the tier.
+pub(super) fn doc_sync(work: &Work, context: &Context) -> Done {
+    let mut dated = Vec::new();
+    let mut changed = 0;
+    for document in work.synced.iter().filter(|document| is_document(document)) {
+        let told = |err: &dyn std::error::Error| Failure::error(format!("{document}: {err}"));
+        let Some(base) = work.standing.read(document).map_err(|err| told(&err))? else { continue };
+        if dated.contains(document) || memdir_core::status::doc_sync(&base).is_none() {
+            continue;
+        }
+        if let Some(text) = with_doc_sync(&base, work.today) {
+            let replaced = work.standing.replace(document, Some(&base), &text).map_err(|err| told(&err))?;
+            changed += usize::from(replaced == Replaced::Done);
+        }
+        dated.push(document.clone());
+    }
+    let has_status =
+        work.standing.read(STATUS).ok().flatten().is_some_and(|bytes| Status::read(&bytes).is_some());
+    dated.extend(has_status.then(|| STATUS.to_owned()));
+    let changed = usize::from(record(&dated, work, context)?) + changed;
+    let state = if changed > 0 { State::Done } else { State::Unchanged };
+    Ok((state, if dated.is_empty() { "no document has a date".to_owned() } else { dated.join(", ") }))
+}
+
+/// Says whether a path names a document inside the project; the status has its date in its block.
+fn is_document(path: &str) -> bool {
+    path.ends_with(".md") && path != STATUS && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
+}
+
+/// Keeps dates and tier in the registry; says whether that was news.
+fn record(dated: &[String], work: &Work, context: &Context) -> Result<bool, Failure> {
+    let n_sessions = work.journal.files().map_or(0, |files| files.len());
+    let signals = work.standing.signals(n_sessions, context.env.search_path.as_deref());
+    let recorded = Registry::update(&context.place.home, |registry| {
+        let id = &work.project;
+        let known = registry.get(id).cloned().ok_or_else(|| RegistryError::Unknown(id.clone()))?;
+        let mut project = known.clone();
+        let locked = project.locked_tier();
+        project.set_doc_tier(Some(Verdict::of(&signals, locked).tier), locked.is_some());
+        dated.iter().for_each(|document| project.set_doc_sync(document, work.today));
+        let is_news = project != known;
+        registry.put(project);
+        Ok::<bool, RegistryError>(is_news)
+    });
+    Ok(recorded.map_err(|err| Failure::from_chain(&err))?.0)
+}
