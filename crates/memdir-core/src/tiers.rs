@@ -5,6 +5,7 @@
 //! user's word overrules it. Too little is listed as missing, too much is only a note: nobody is told to delete.
 
 use crate::memory::words::words;
+use crate::status::STATUS;
 use crate::text::count;
 
 words! {
@@ -90,10 +91,10 @@ impl Verdict {
         };
         let has = |document: &&'static str| signals.documents.contains(document);
         let missing = tier.documents().iter().copied().filter(|document| !has(document)).collect();
-        let extra = DOCUMENTS
-            .iter()
-            .copied()
-            .filter(|document| !tier.documents().contains(document) && has(document));
+        // A status is what every wrap keeps; only for a mere idea it is too much.
+        let is_fair = |document: &str| document == STATUS && !signals.is_idea;
+        let extra = DOCUMENTS.iter().copied().filter(|document| !tier.documents().contains(document));
+        let extra = extra.filter(|document| has(document) && !is_fair(document));
         let note = |document| format!("{document} is more than a {tier} needs");
         Self { tier, because, is_locked: word.is_some(), missing, notes: extra.map(note).collect() }
     }
@@ -271,6 +272,11 @@ mod tests {
         });
         assert_eq!(seed.notes, ["CLAUDE.md is more than a seed needs"]);
         assert!(seed.missing.is_empty());
+        let wrapped = |is_idea| {
+            let documents = vec!["README.md", "STATUS.md"];
+            verdict(|signals| (signals.is_idea, signals.documents) = (is_idea, documents)).notes.len()
+        };
+        assert_eq!((wrapped(false), wrapped(true)), (0, 1), "a wrap writes a status, but not for an idea");
     }
 
     #[test]

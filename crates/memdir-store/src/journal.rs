@@ -278,6 +278,11 @@ impl Journal {
         Ok(Planned { entry, known: None, open })
     }
 
+    /// Says whether a planned entry may be written at all.
+    pub fn check(&self, planned: &Planned, scanner: &Scanner) -> Result<(), JournalError> {
+        checked(&planned.entry, scanner).map(drop)
+    }
+
     /// Writes a planned entry, durably and under a name of its own.
     pub fn write(&self, planned: &Planned, now: Timestamp, scanner: &Scanner) -> Result<Added, JournalError> {
         if let Some(file) = &planned.known {

@@ -120,10 +120,15 @@ fn lines(report: &Report) -> Vec<String> {
             .iter()
             .map(|line| line.split_once(": ").map_or(line.as_str(), |(_, rest)| rest).to_owned()),
     );
-    if lines.len() == 1 {
+    if is_healthy(report) {
         lines.push("healthy".to_owned());
     }
     lines
+}
+
+/// A note is no fault.
+fn is_healthy(report: &Report) -> bool {
+    report.idle.is_empty() && report.remarks.iter().all(|remark| remark.starts_with("Note: "))
 }
 
 fn as_json(report: &Report, context: &Context) -> Value {
@@ -144,7 +149,7 @@ fn as_json(report: &Report, context: &Context) -> Value {
         "unfinished": report.overview.open.len(),
         "waiting": report.overview.n_waiting,
         "doc_sync": project.doc_sync(),
-        "healthy": report.remarks.is_empty() && report.idle.is_empty(),
+        "healthy": is_healthy(report),
         "remarks": report.remarks,
     })
 }

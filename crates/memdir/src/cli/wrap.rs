@@ -150,6 +150,8 @@ fn prepare(args: &Args, context: &Context, ui: &Ui) -> Result<Work, Failure> {
         }
     };
     let planned = journal.plan(sections, &source.about, context.now, &context.zone)?;
+    // What may not be written down must not reach a status or a memory either.
+    journal.check(&planned, &gate.scanner).map_err(super::journal::failure)?;
     let below = |file: &str| file.strip_prefix(&root).unwrap_or(file).trim_start_matches('/').to_owned();
     let edited = source.digest.iter().flat_map(|digest| digest.files());
     let mut why = args.why.clone();

@@ -413,8 +413,10 @@ fn a_page_is_never_longer_than_its_limit() {
     for n in 0..12 {
         commit(&dir, LONG_AGO, &format!("{n} {}", "long subject ".repeat(30)));
     }
-    let items: String = (0..300).map(|n| format!("- item {n} {}\n", prose(n))).collect();
+    let items: String = (0..200).map(|n| format!("- item {n} {}\n", prose(n))).collect();
     run(&sandbox, &dir, &["wrap"]).stdin(format!("{}\n## Unfinished\n{items}", prose(1).repeat(20))).ok();
+    let endless = run(&sandbox, &dir, &["wrap"]).stdin(items.repeat(3)).code(1);
+    assert!(endless.stderr.contains("an entry has at most"), "{endless}");
     for page in ["dashboard", "monthly"] {
         let text = run(&sandbox, &dir, &[page]).ok().stdout;
         assert!(text.len() <= 9_000, "{page}: {} bytes", text.len());
