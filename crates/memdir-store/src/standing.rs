@@ -178,10 +178,7 @@ impl Standing {
     pub fn documents(&self) -> Vec<&'static str> {
         let Some(dir) = &self.dir else { return Vec::new() };
         let is_there = |name: &&str| matches!(dir.open_file(name), Ok(Some(_)));
-        ALSO.iter()
-            .filter(|(_, names)| names.iter().any(|name| is_there(&name)))
-            .map(|(name, _)| *name)
-            .collect()
+        ALSO.iter().filter(|(_, names)| names.iter().any(is_there)).map(|(name, _)| *name).collect()
     }
 
     fn deployed_by(&self) -> Option<String> {

@@ -48,6 +48,10 @@ fn help_teaches() {
           review       Decide about what waits: proposals in the inbox, and lines that somebody wrote into
                        MEMORY.md
           doctor       Look for what is wrong with memories, vaults and state
+          dashboard    Show where the project stands, on one page
+          wrap         End a session: journal, STATUS.md, status memory, candidates, dates
+          journal      Keep and read the journal: what was done, what was decided, what is left
+          monthly      Report how healthy each project is
           projects     List the projects that memdir knows
           import       Take over memories from another directory or program
           export       Export memories in an open format
@@ -176,6 +180,10 @@ fn every_command_has_help() {
         "undo",
         "search",
         "doctor",
+        "dashboard",
+        "wrap",
+        "journal",
+        "monthly",
         "projects",
         "import",
         "export",
