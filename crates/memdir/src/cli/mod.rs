@@ -218,9 +218,11 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
 fn answer_nothing(command: &Command, ui: &mut Ui) -> Result<Outcome, Failure> {
     if ui.is_json() {
         match command {
-            Command::List(_) | Command::Log(_) | Command::Projects(_) | Command::Review(_) => {
-                ui.json(&serde_json::json!([]))
-            }
+            Command::List(_)
+            | Command::Log(_)
+            | Command::Projects(_)
+            | Command::Review(_)
+            | Command::Journal(_) => ui.json(&serde_json::json!([])),
             Command::Grep(_) => ui.json(&serde_json::json!({ "hits": [], "truncated": false })),
             Command::Search(_) => ui.json(&serde_json::json!({ "hits": [], "abstained": true })),
             Command::Verify(_) => ui.json(&serde_json::json!({ "memories": [] })),

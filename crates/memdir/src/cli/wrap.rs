@@ -74,13 +74,16 @@ struct Work {
     why: Why,
     project: ProjectId,
     name: String,
-    vault: Vault,
+    /// Set before the jobs run.
+    vault: Option<Vault>,
     journal: Journal,
     planned: Planned,
     status: Status,
     standing: Standing,
     messages: Vec<Message>,
+    /// Documents that were named, and those that the session edited.
     synced: Vec<String>,
+    named: Vec<String>,
     today: Date,
 }
 
@@ -117,10 +120,11 @@ const JOBS: [(&str, Job); 4] =
     [("journal", jobs::journal), ("status", jobs::status), ("memory", jobs::memory), ("facts", jobs::facts)];
 
 pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
-    let work = prepare(args, context, ui)?;
+    let mut work = prepare(args, context)?;
     if args.dry_run {
         return Ok(preview(&work, ui));
     }
+    work.register(context, ui)?;
     let mut reports = if args.full { at_once(&work, context) } else { in_turn(&work, context) };
     reports.push(report("doc_sync", jobs::doc_sync(&work, context)));
     print(&work, &reports, ui);
@@ -128,11 +132,25 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
     Ok(if failed { Outcome::Nothing } else { Outcome::Done })
 }
 
-/// Finds out what there is to say and what saying it would do.
-fn prepare(args: &Args, context: &Context, ui: &Ui) -> Result<Work, Failure> {
-    let vault = context.create_project(ui)?;
-    let project: ProjectId = vault.id().parse().map_err(|err| Failure::from_chain(&err))?;
-    let journal = Journal::below(&context.place.home, vault.id());
+impl Work {
+    /// Makes the project known and its vault ready, before the first job runs.
+    fn register(&mut self, context: &Context, ui: &Ui) -> Result<(), Failure> {
+        let vault = context.create_project(ui)?;
+        self.project = vault.id().parse().map_err(|err| Failure::from_chain(&err))?;
+        self.journal = Journal::below(&context.place.home, vault.id());
+        self.vault = Some(vault);
+        Ok(())
+    }
+
+    /// Returns the project's vault.
+    fn vault(&self) -> Result<&Vault, Failure> {
+        self.vault.as_ref().ok_or_else(|| Failure::error("the project has no vault yet"))
+    }
+}
+
+/// Finds out what there is to say and what saying it would do. Writes nothing.
+fn prepare(args: &Args, context: &Context) -> Result<Work, Failure> {
+    let journal = Journal::of(&context.place);
     let now = context.now.to_zoned(context.zone.clone());
     let gate = context.gate()?;
     let said = args.words.sections(&journal.open_items()?, gate, &now)?;
@@ -161,10 +179,11 @@ fn prepare(args: &Args, context: &Context, ui: &Ui) -> Result<Work, Failure> {
         name: context.place.project.name.clone(),
         status: Status::of(&planned.open, now.date()),
         synced: args.synced.iter().map(String::as_str).chain(edited).map(below).collect(),
+        named: args.synced.iter().map(|file| below(file)).collect(),
         today: now.date(),
         messages: source.messages,
-        project,
-        vault,
+        project: context.place.project.id.clone(),
+        vault: None,
         journal,
         planned,
         standing,

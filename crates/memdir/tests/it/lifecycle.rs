@@ -333,12 +333,17 @@ fn a_wrap_without_words_sums_up_the_session_by_rules() {
 fn there_must_be_something_to_wrap_and_a_dry_run_writes_nothing() {
     let sandbox = sandbox();
     let dir = project(&sandbox, "web", LONG_AGO);
+    let before = Tree::of(sandbox.root());
     let output = run(&sandbox, &dir, &["wrap"]).code(1);
     assert!(output.stderr.contains("--summary"), "{output}");
     let shown =
         run(&sandbox, &dir, &["wrap", "--dry-run", "--summary", "Did it.", "--next", "more"]).ok().stdout;
     assert!(shown.contains("## Summary\nDid it.") && shown.contains("Next: more"), "{shown}");
     assert!(!dir.join("STATUS.md").exists() && journal_files(&sandbox).is_empty());
+    assert_eq!(before.changes(&Tree::of(sandbox.root())), [""; 0]);
+    let answer = run(&sandbox, &dir, &["wrap", "--summary", "Did it.", "--synced", "README.md"]).json();
+    let detail = answer["effects"][4]["detail"].as_str().unwrap();
+    assert_eq!(detail, "STATUS.md; no line `Doc Sync: YYYY-MM-DD` in README.md");
 }
 
 /// LC-05: what is not between the marks is not ours, and marks that do not pair up are left alone.

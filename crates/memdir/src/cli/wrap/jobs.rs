@@ -73,7 +73,7 @@ pub(super) fn memory(work: &Work, context: &Context) -> Done {
         status.markdown().trim_end()
     );
     let description = format!("Where {} stands: {}", work.name, work.status.words());
-    let own = keep(&work.vault, "project-status", MemoryType::Project, &description, &body, work, context)?;
+    let own = keep(work.vault()?, "project-status", MemoryType::Project, &description, &body, work, context)?;
     if context.place.explicit {
         return Ok(own);
     }
@@ -220,7 +220,7 @@ fn candidate(fact: &Fact, names: &[String], context: &Context) -> Result<Option<
 /// Puts a candidate into the inbox and says whether it is new there.
 fn propose(proposed: &Proposed, work: &Work, context: &Context) -> Result<bool, CommitErrorOr> {
     let is_users = proposed.memory_type == MemoryType::User && !context.place.explicit;
-    let vault = if is_users { context.create_user()? } else { work.vault.clone() };
+    let vault = if is_users { context.create_user()? } else { work.vault()?.clone() };
     let draft = Draft {
         scope: proposed.scope,
         kind: proposed.kind.map(str::to_owned),
@@ -263,12 +263,18 @@ pub(super) fn doc_sync(work: &Work, context: &Context) -> Done {
         }
         dated.push(document.clone());
     }
+    let undated: Vec<&str> =
+        work.named.iter().filter(|document| !dated.contains(document)).map(String::as_str).collect();
     let has_status =
         work.standing.read(STATUS).ok().flatten().is_some_and(|bytes| Status::read(&bytes).is_some());
     dated.extend(has_status.then(|| STATUS.to_owned()));
     let changed = usize::from(record(&dated, work, context)?) + changed;
     let state = if changed > 0 { State::Done } else { State::Unchanged };
-    Ok((state, if dated.is_empty() { "no document has a date".to_owned() } else { dated.join(", ") }))
+    let mut detail = if dated.is_empty() { "no document has a date".to_owned() } else { dated.join(", ") };
+    if !undated.is_empty() {
+        detail.push_str(&format!("; no line `Doc Sync: YYYY-MM-DD` in {}", undated.join(", ")));
+    }
+    Ok((state, detail))
 }
 
 /// Says whether a path names a document inside the project; the status has its date in its block.
