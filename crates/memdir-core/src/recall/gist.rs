@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn it_is_written_and_read() {
         let gist = note().gist().clone();
-        assert_eq!(gist.sentences.len(), 4);
+        assert_eq!(gist.sentences.len(), 3);
         assert!(gist.head.is_sorted() && !gist.head_words.is_empty() && !gist.body_words.is_empty());
         let bytes = gist.to_bytes();
         assert_eq!(Gist::from_bytes(&bytes), Some(gist));

@@ -365,6 +365,8 @@ fn r1_07_a_new_session_knows_the_decisions_of_the_one_before() {
 fn r2_10_only_the_files_that_are_shown_are_opened() {
     let sandbox = project();
     let prompt = "do the integration tests use a real database or mocks?";
+    // What was written a moment ago may be written again within the same tick of the clock, and is looked at twice.
+    std::thread::sleep(std::time::Duration::from_millis(200));
     recall(&sandbox, &[prompt]);
     let (output, trace) = sandbox.memdir(&["recall", "--json", prompt]).traced("openat,openat2");
     let shown = names(&output.json());
@@ -510,13 +512,13 @@ fn k8_readers_and_writers_of_the_index_do_not_hinder_each_other() {
             return sandbox.memdir(&["search", "--json", words[turn % 4]]).run();
         }
         let name = format!("project-part-{worker}-{turn}");
-        let text = format!("Part {turn} of the database plan of {}", prose(100 * worker + turn));
+        let text = format!("Part {turn} of the hydrofoil plan of {}", prose(100 * worker + turn));
         let args = ["save", &name, "--type", "project", "--description", &text[..60], "--body", &text];
         sandbox.memdir(&[&args[..], &["--force", "a test"]].concat()).run()
     });
     assert_all_ok(&outputs);
     let n_saved = sandbox.vault_tree().paths().filter(|path| path.starts_with("project-part-")).count();
-    let args = ["search", "--json", "--limit", "100", "database plan"];
+    let args = ["search", "--json", "--limit", "100", "hydrofoil"];
     let found = names(&sandbox.memdir(&args).ok().json());
     let found = found.iter().filter(|name| name.starts_with("project-part-")).count();
     assert_eq!(found, n_saved.min(50), "as many as one vault gives");
