@@ -156,6 +156,11 @@ impl Note {
         [self.description.as_str()].into_iter().chain(body.filter(is_long)).take(MAX_SENTENCES).collect()
     }
 
+    /// Says whether the note has a link to another, by its name.
+    pub(super) fn links_to(&self, other: &Self) -> bool {
+        self.name != other.name && self.links.iter().any(|link| link.eq_ignore_ascii_case(&other.name))
+    }
+
     /// Returns the days that the note names, and its last one.
     pub fn days(&self) -> BTreeSet<Date> {
         let text = [self.description.as_str(), self.body.as_str()];

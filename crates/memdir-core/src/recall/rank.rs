@@ -176,7 +176,7 @@ pub fn choose(hits: Vec<Hit>, moment: &Moment, weights: &Weights) -> Recalled {
     if is_silent(moment) {
         return recalled;
     }
-    let rivals: Vec<Rival> = hits.iter().map(|hit| Rival::of(hit, moment)).collect();
+    let rivals = rivals(&hits, moment);
     for (hit, skipped) in hits.into_iter().zip(pick(&rivals, recalled.anything, floor, weights)) {
         match skipped {
             Some(why) => recalled.skipped.push((hit, why)),
@@ -197,16 +197,47 @@ pub(super) struct Rival {
     score: f32,
     is_linked: bool,
     is_usage: bool,
+    /// Whether the best note brings it along.
+    is_brought: bool,
 }
 
-impl Rival {
-    pub(super) fn of(hit: &Hit, moment: &Moment) -> Self {
-        Self {
-            score: hit.score,
-            is_linked: !hit.via.is_empty(),
-            is_usage: is_usage(&hit.note, &moment.tools),
-        }
-    }
+/// A note with as much of the prompt's words stands for itself; no link speaks for it.
+const JUDGED: f32 = 0.2;
+
+/// Returns what decides about each of some ranked notes.
+pub(super) fn rivals(hits: &[Hit], moment: &Moment) -> Vec<Rival> {
+    let best = hits.first().filter(|best| brings_along(best));
+    let rival = |hit: &Hit| Rival {
+        score: hit.score,
+        is_linked: !hit.via.is_empty(),
+        is_usage: is_usage(&hit.note, &moment.tools),
+        is_brought: best.is_some_and(|best| best.note.links_to(&hit.note)) && !is_judged(hit),
+    };
+    hits.iter().map(rival).collect()
+}
+
+/// Says whether the prompt has enough of a note's own words to judge it by them.
+fn is_judged(hit: &Hit) -> bool {
+    hit.parts.get(Part::WordsAtAll) >= JUDGED
+}
+
+/// Says whether a note brings along what it links to, though the prompt has nothing of that.
+///
+/// Who is about to do something is helped by what the author of a note wanted to be read with it. Who asks for the past
+/// wants the answer alone, and a file, a branch, a failure or a day calls up just what is tied to it.
+fn brings_along(hit: &Hit) -> bool {
+    const ALONE: [Part; 9] = [
+        Part::Explicit,
+        Part::File,
+        Part::Named,
+        Part::Branch,
+        Part::BranchHead,
+        Part::Error,
+        Part::DueNext,
+        Part::DueMeaning,
+        Part::DueBy,
+    ];
+    ALONE.iter().all(|part| hit.parts.get(*part) == 0.0)
 }
 
 /// Says of each of some ranked notes why it is not shown, if it is not.
@@ -231,6 +262,14 @@ pub(super) fn pick(rivals: &[Rival], anything: f32, floor: f32, weights: &Weight
             together += rival.score;
         }
         picked.push(skipped);
+    }
+    for (rival, skipped) in rivals.iter().zip(&mut picked) {
+        let has_room = n_shown < MAX_SHOWN && n_linked < MAX_VIA;
+        if rival.is_brought && *skipped == Some(Skipped::BehindOthers) && has_room {
+            *skipped = None;
+            n_shown += 1;
+            n_linked += 1;
+        }
     }
     if anything < floor || together < weights.together * floor {
         picked

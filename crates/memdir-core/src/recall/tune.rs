@@ -12,7 +12,7 @@ use jiff::Zoned;
 use super::library::Library;
 use super::parts::{N_PARTS, Part, Weights};
 use super::prompt::{Moment, is_explicit};
-use super::rank::{MAX_SHOWN, Rival, Unknown, anything, is_silent, pick, rank, recall};
+use super::rank::{MAX_SHOWN, Rival, Unknown, anything, is_silent, pick, rank, recall, rivals};
 
 /// A moment with what should come to mind.
 #[derive(Debug, Clone)]
@@ -263,9 +263,9 @@ pub fn ranked<L: Library>(
     for (library, row) in rows {
         let mut hits = rank(*library, &row.moment, now, weights, &Unknown)?;
         let anything = anything(&hits);
-        hits.truncate(if is_silent(&row.moment) { 0 } else { 2 * MAX_SHOWN });
+        hits.truncate(if is_silent(&row.moment) { 0 } else { 8 * MAX_SHOWN });
         ranked.push(Ranked {
-            rivals: hits.iter().map(|hit| Rival::of(hit, &row.moment)).collect(),
+            rivals: rivals(&hits, &row.moment),
             is_right: hits.iter().map(|hit| row.gold.contains(&hit.note.name)).collect(),
             row: row.clone(),
             anything,

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use memdir_testkit::Sandbox;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::setup::{assert_all_ok, memory_file, prose, repeat, sandbox, storm};
 
@@ -378,6 +378,32 @@ fn r2_10_only_the_files_that_are_shown_are_opened() {
         .filter(|stem| sandbox.memory(stem).exists())
         .collect();
     assert!(!opened.is_empty() && opened.iter().all(|stem| shown.contains(stem)), "{opened:?} {shown:?}");
+}
+
+/// AS-01, AS-05: what a note wants to be read with it comes along, with the way that led to it, and only then.
+#[test]
+fn as_01_a_linked_memory_comes_along_with_its_path() {
+    let sandbox = project();
+    let body = "The invoice export writes one spreadsheet per hospital. See [[gotcha-clock-drift]].";
+    note(&sandbox, "decision-invoice-export", "project", "", "Invoices are exported as spreadsheets", body);
+    let body = "Terminals run up to ninety seconds ahead.";
+    note(
+        &sandbox,
+        "gotcha-clock-drift",
+        "project",
+        "  kind: gotcha\n",
+        "Ward terminals are ahead of time",
+        body,
+    );
+    let answer = recall(&sandbox, &["write the invoice export for a new hospital, as a spreadsheet"]);
+    assert_eq!(names(&answer), ["decision-invoice-export", "gotcha-clock-drift"], "{answer:#}");
+    assert_eq!(answer["hits"][1]["via"], json!(["decision-invoice-export"]));
+    let asked = recall(&sandbox, &["what did we decide about the invoice export?"]);
+    assert_eq!(
+        names(&asked),
+        ["decision-invoice-export"],
+        "who asks for the past gets the answer: {asked:#}"
+    );
 }
 
 /// AS-02, AS-03: ties by what both speak of, by session, and by being used together, which grow with use.
