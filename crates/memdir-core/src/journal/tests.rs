@@ -1,3 +1,5 @@
+//! Entries: what is written is read back, items stay open until they are closed, and damage loses nothing else.
+
 use expect_test::expect;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

@@ -1,3 +1,5 @@
+//! The managed block: everything outside of it keeps its bytes.
+
 use expect_test::expect;
 use proptest::prelude::*;
 

@@ -1,3 +1,5 @@
+//! The journal on disk: one immutable file an entry, no secret in it.
+
 use std::fs;
 
 use memdir_core::journal::Item;
