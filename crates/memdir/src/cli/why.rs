@@ -1,8 +1,8 @@
 //! `memdir why`: what speaks for a memory at a prompt.
 
-use memdir_core::recall::{Moment, Part, Weights, choose, rank, triggers};
-use memdir_store::usage::Usage;
-use serde_json::json;
+use memdir_core::recall::{Hit, Moment, Part, Recalled, Skipped, Trigger, Weights, choose, rank, triggers};
+use memdir_store::usage::{Usage, Used};
+use serde_json::{Map, Value, json};
 
 use super::recall::{ask, in_project, trigger_json};
 use crate::context::Context;
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
         ask(&found.vault, context, ui, |notes, now, weights| rank(notes, &moment, now, weights, &usage))?;
     let name = found.loaded.path.stem();
     let weights = Weights::fitted();
-    let Some((place, hit)) = hits.iter().enumerate().find(|(_, hit)| hit.note.name == name) else {
+    let Some(place) = hits.iter().position(|hit| hit.note.name == name) else {
         if ui.is_json() {
             ui.json(
                 &json!({ "name": name, "score": 0.0, "floor": weights.floor, "parts": {}, "shown": false }),
@@ -60,75 +60,110 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
         }
         return Ok(Outcome::Nothing);
     };
-    let triggers = triggers(&hit.note, &moment, &context.now.to_zoned(context.zone.clone()));
-    let used = usage.get(name);
-    let recalled = choose(hits.clone(), &moment, &weights);
-    let is_shown = recalled.hits.iter().any(|shown| shown.note.name == name);
-    let skipped = recalled.skipped.iter().find(|(skipped, _)| skipped.note.name == name);
-    let counts = |part: &Part| (*part, hit.parts.get(*part), weights.parts[*part as usize]);
-    let mut parts: Vec<_> = Part::ALL.iter().map(counts).filter(|(_, value, _)| *value != 0.0).collect();
-    parts.sort_by(|a, b| (b.1 * b.2).abs().total_cmp(&(a.1 * a.2).abs()));
+    let account = Account {
+        place,
+        n_hits: hits.len(),
+        triggers: triggers(&hits[place].note, &moment, &context.now.to_zoned(context.zone.clone())),
+        used: usage.get(name),
+        hit: hits[place].clone(),
+        recalled: choose(hits, &moment, &weights),
+    };
     if ui.is_json() {
-        let parts: serde_json::Map<String, serde_json::Value> = parts
-            .iter()
-            .map(|(part, value, weight)| {
-                (
-                    part.as_str().to_owned(),
-                    json!({ "value": value, "weight": weight, "counts": value * weight }),
-                )
-            })
-            .collect();
-        ui.json(&json!({
-            "name": name,
-            "score": hit.score,
-            "anything": recalled.anything,
-            "floor": recalled.floor,
-            "place": place + 1,
-            "shown": is_shown,
-            "skipped": skipped.map(|(_, why)| why.as_str()),
-            "via": hit.via,
-            "triggers": triggers.iter().map(trigger_json).collect::<Vec<_>>(),
+        ui.json(&account.to_json(&weights));
+    } else {
+        account.print(&weights, ui);
+    }
+    Ok(Outcome::Done)
+}
+
+/// What is known of a memory at a moment.
+struct Account {
+    hit: Hit,
+    /// Its place among all that were ranked.
+    place: usize,
+    n_hits: usize,
+    triggers: Vec<Trigger>,
+    used: Used,
+    recalled: Recalled,
+}
+
+impl Account {
+    fn is_shown(&self) -> bool {
+        self.recalled.hits.iter().any(|shown| shown.note.name == self.hit.note.name)
+    }
+
+    fn skipped(&self) -> Option<Skipped> {
+        let mut skipped = self.recalled.skipped.iter();
+        skipped.find(|(skipped, _)| skipped.note.name == self.hit.note.name).map(|(_, why)| *why)
+    }
+
+    /// Returns the parts that are not nothing with their weights, what counts most first.
+    fn parts(&self, weights: &Weights) -> Vec<(Part, f32, f32)> {
+        let counts = |part: &Part| (*part, self.hit.parts.get(*part), weights.parts[*part as usize]);
+        let mut parts: Vec<_> = Part::ALL.iter().map(counts).filter(|(_, value, _)| *value != 0.0).collect();
+        parts.sort_by(|a, b| (b.1 * b.2).abs().total_cmp(&(a.1 * a.2).abs()));
+        parts
+    }
+
+    fn to_json(&self, weights: &Weights) -> Value {
+        let part = |(part, value, weight): (Part, f32, f32)| {
+            let counts = json!({ "value": value, "weight": weight, "counts": value * weight });
+            (part.as_str().to_owned(), counts)
+        };
+        let parts: Map<String, Value> = self.parts(weights).into_iter().map(part).collect();
+        json!({
+            "name": self.hit.note.name,
+            "score": self.hit.score,
+            "anything": self.recalled.anything,
+            "floor": self.recalled.floor,
+            "place": self.place + 1,
+            "shown": self.is_shown(),
+            "skipped": self.skipped().map(Skipped::as_str),
+            "via": self.hit.via,
+            "triggers": self.triggers.iter().map(trigger_json).collect::<Vec<_>>(),
             "usage": {
-                "surfaced": used.surfaced,
-                "used": used.used,
-                "ignored": used.ignored,
-                "last_used": used.last_used,
+                "surfaced": self.used.surfaced,
+                "used": self.used.used,
+                "ignored": self.used.ignored,
+                "last_used": self.used.last_used,
             },
             "parts": parts,
-        }));
-        return Ok(Outcome::Done);
+        })
     }
-    let columns = [
-        Column::new("part").tone(Tone::Strong),
-        Column::new("value"),
-        Column::new("weight"),
-        Column::new("counts"),
-    ];
-    let row = |(part, value, weight): &(Part, f32, f32)| {
-        vec![
-            part.as_str().to_owned(),
-            format!("{value:.2}"),
-            format!("{weight:.2}"),
-            format!("{:+.2}", value * weight),
-        ]
-    };
-    ui.table(&columns, &parts.iter().map(row).collect::<Vec<_>>());
-    for trigger in &triggers {
-        ui.line(&format!("{}: {}", trigger.kind.as_str(), trigger.text));
+
+    fn print(&self, weights: &Weights, ui: &mut Ui) {
+        let columns = [
+            Column::new("part").tone(Tone::Strong),
+            Column::new("value"),
+            Column::new("weight"),
+            Column::new("counts"),
+        ];
+        let row = |(part, value, weight): (Part, f32, f32)| {
+            vec![
+                part.as_str().to_owned(),
+                format!("{value:.2}"),
+                format!("{weight:.2}"),
+                format!("{:+.2}", value * weight),
+            ]
+        };
+        ui.table(&columns, &self.parts(weights).into_iter().map(row).collect::<Vec<_>>());
+        for trigger in &self.triggers {
+            ui.line(&format!("{}: {}", trigger.kind.as_str(), trigger.text));
+        }
+        let Used { surfaced, used, ignored, .. } = &self.used;
+        ui.line(&format!("shown {surfaced}×, used {used}×, shown in vain {ignored}×"));
+        let verdict = match self.skipped() {
+            Some(why) => format!("not shown, {}", why.as_str()),
+            None if self.is_shown() => "shown".to_owned(),
+            None => "not shown".to_owned(),
+        };
+        ui.line(&format!(
+            "probability {:.2}; of any memory {:.2}, floor {:.2}: {verdict}; place {} of {}",
+            self.hit.score,
+            self.recalled.anything,
+            self.recalled.floor,
+            self.place + 1,
+            self.n_hits
+        ));
     }
-    ui.line(&format!("shown {}×, used {}×, shown in vain {}×", used.surfaced, used.used, used.ignored));
-    let verdict = match skipped {
-        Some((_, why)) => format!("not shown, {}", why.as_str()),
-        None if is_shown => "shown".to_owned(),
-        None => "not shown".to_owned(),
-    };
-    ui.line(&format!(
-        "probability {:.2}; of any memory {:.2}, floor {:.2}: {verdict}; place {} of {}",
-        hit.score,
-        recalled.anything,
-        recalled.floor,
-        place + 1,
-        hits.len()
-    ));
-    Ok(Outcome::Done)
 }
