@@ -246,13 +246,8 @@ fn growth_plot(report: &Value) -> Result<String, Box<dyn Error>> {
     }
     let (sizes, times): (Vec<f64>, Vec<f64>) =
         lines.iter().flat_map(|(_, points)| points.iter().copied()).unzip();
-    let mut plot = Plot::new(
-        "Cost against size, one run",
-        Axis::log(&sizes),
-        "memories",
-        Axis::log(&times),
-        "milliseconds",
-    );
+    let mut plot =
+        Plot::new("Cost against size", Axis::log(&sizes), "memories", Axis::log(&times), "milliseconds");
     for (n, (name, points)) in lines.iter().enumerate() {
         let colour = COLOURS[n];
         for pair in points.windows(2) {
