@@ -28,6 +28,31 @@ pub struct Item {
     pub text: String,
 }
 
+/// Returns a text without the frames in it, whoever made them: what was shown to a model is nothing that anybody said.
+/// A frame that is not closed reaches to the end.
+pub fn without_frames(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut closing: Option<String> = None;
+    for line in text.split_inclusive('\n') {
+        let trimmed = line.trim_end();
+        match &closing {
+            Some(end) if trimmed == end => closing = None,
+            Some(_) => {}
+            None => match frame_id(trimmed) {
+                Some(id) => closing = Some(format!("[/memdir {id}]")),
+                None => kept.push_str(line),
+            },
+        }
+    }
+    kept
+}
+
+/// Returns the mark at the end of the line that opens a frame.
+fn frame_id(line: &str) -> Option<&str> {
+    let id = line.strip_suffix(']')?.rsplit_once("[memdir ")?.1;
+    (id.len() == 8 && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(id)
+}
+
 /// Frames memories for a model, with as many as there is room for; `key` is this machine's secret.
 ///
 /// Returns the text and how many of the items it holds.
@@ -48,8 +73,14 @@ pub fn frame(items: &[Item], key: &[u8]) -> (String, usize) {
     if n_shown == 0 {
         return (String::new(), 0);
     }
+    (enclosed(HEAD, &inner, key), n_shown)
+}
+
+/// Puts text between two lines with a mark that only this machine can make. What is inside must be defused.
+pub fn enclosed(head: &str, inner: &str, key: &[u8]) -> String {
     let id = &to_hex(&hmac(key, inner.as_bytes()))[..8];
-    (format!("{HEAD} [memdir {id}]\n{inner}[/memdir {id}]\n"), n_shown)
+    let end = if inner.ends_with('\n') { "" } else { "\n" };
+    format!("{head} [memdir {id}]\n{inner}{end}[/memdir {id}]\n")
 }
 
 fn one(item: &Item) -> String {

@@ -50,6 +50,15 @@ pub fn fit(text: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", &text[..end]))
 }
 
+/// Returns the lines of `text` that fit into `limit` bytes, whole, with their ends.
+pub fn whole_lines(text: &str, limit: usize) -> &str {
+    if text.len() <= limit {
+        return text;
+    }
+    let room = &text[..text.floor_char_boundary(limit)];
+    room.rfind('\n').map_or("", |end| &room[..=end])
+}
+
 /// Says whether a character belongs to a script whose words are not, or not reliably, told apart by spaces.
 pub fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{e00}'..='\u{eff}' | '\u{1780}'..='\u{17ff}' | '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30ff}'

@@ -1,0 +1,159 @@
+//! From an answer to what a host understands.
+
+use serde_json::{Map, Value, json};
+
+use crate::text::whole_lines;
+
+use super::{Agent, Moment, Occasion};
+
+/// No host is given more text at once, in bytes: Claude Code shows 10,000 characters, Codex about as many bytes.
+pub const MAX_CONTEXT: usize = 9_000;
+
+/// What we answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reply {
+    /// What the model is told; empty for nothing.
+    pub context: String,
+    /// What becomes of the tool call.
+    pub ruling: Option<Ruling>,
+}
+
+/// What becomes of a tool call that a rule is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ruling {
+    /// It is not run; the text says why.
+    Deny(String),
+    /// The user is asked; the text says why.
+    Ask(String),
+}
+
+impl Ruling {
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Deny(_) => "deny",
+            Self::Ask(_) => "ask",
+        }
+    }
+
+    fn reason(&self) -> &str {
+        match self {
+            Self::Deny(reason) | Self::Ask(reason) => reason,
+        }
+    }
+}
+
+impl Reply {
+    /// Returns an answer that only tells something.
+    pub fn telling(context: String) -> Self {
+        Self { context, ruling: None }
+    }
+
+    /// Returns the answer as the host wants it; `None` if there is nothing to say, or nothing that may be said here.
+    pub fn to_json(&self, occasion: &Occasion) -> Option<Value> {
+        let context = within_limit(&self.context);
+        let context = (!context.is_empty() && takes_context(occasion)).then_some(context);
+        let is_before = matches!(occasion.moment, Moment::BeforeTool(_));
+        let ruling = self.ruling.as_ref().filter(|_| is_before);
+        if context.is_none() && ruling.is_none() {
+            return None;
+        }
+        Some(Value::Object(match occasion.agent {
+            Agent::Copilot => copilot(context, ruling),
+            Agent::Cursor => cursor(context, ruling),
+            Agent::Gemini => gemini(&occasion.event, context, ruling),
+            Agent::Opencode => opencode(context, ruling),
+            Agent::ClaudeCode | Agent::Codex | Agent::VsCode | Agent::Goose => {
+                claude(&occasion.event, context, ruling)
+            }
+        }))
+    }
+}
+
+/// Cuts at the end of a line, so that no entry is half there.
+fn within_limit(text: &str) -> &str {
+    match whole_lines(text, MAX_CONTEXT) {
+        "" => &text[..text.floor_char_boundary(MAX_CONTEXT)],
+        lines => lines,
+    }
+}
+
+/// Says whether the model may be told something here. At the end of a turn it would make the agent go on, and where a
+/// history is shortened it would become a part of the summary.
+fn takes_context(occasion: &Occasion) -> bool {
+    match occasion.moment {
+        Moment::Start(_) | Moment::Prompt(_) | Moment::BeforeTool(_) | Moment::AfterTool { .. } => true,
+        Moment::SubagentStart => matches!(occasion.agent, Agent::ClaudeCode | Agent::Codex | Agent::VsCode),
+        _ => false,
+    }
+}
+
+fn claude(event: &str, context: Option<&str>, ruling: Option<&Ruling>) -> Map<String, Value> {
+    let mut inner = Map::from_iter([("hookEventName".to_owned(), json!(event))]);
+    if let Some(ruling) = ruling {
+        inner.insert("permissionDecision".to_owned(), json!(ruling.word()));
+        inner.insert("permissionDecisionReason".to_owned(), json!(ruling.reason()));
+    }
+    if let Some(context) = context {
+        inner.insert("additionalContext".to_owned(), json!(context));
+    }
+    Map::from_iter([("hookSpecificOutput".to_owned(), Value::Object(inner))])
+}
+
+/// Gemini knows no question to the user: what would be asked is told instead.
+fn gemini(event: &str, context: Option<&str>, ruling: Option<&Ruling>) -> Map<String, Value> {
+    let mut answer = Map::new();
+    let mut told = context.unwrap_or_default().to_owned();
+    match ruling {
+        Some(Ruling::Deny(reason)) => {
+            answer.insert("decision".to_owned(), json!("deny"));
+            answer.insert("reason".to_owned(), json!(reason));
+        }
+        Some(Ruling::Ask(reason)) => {
+            answer.insert("systemMessage".to_owned(), json!(reason));
+            told = format!("{reason}\n{told}");
+        }
+        None => {}
+    }
+    if !told.is_empty() {
+        let inner = json!({ "hookEventName": event, "additionalContext": told });
+        answer.insert("hookSpecificOutput".to_owned(), inner);
+    }
+    answer
+}
+
+fn copilot(context: Option<&str>, ruling: Option<&Ruling>) -> Map<String, Value> {
+    let mut answer = Map::new();
+    if let Some(ruling) = ruling {
+        answer.insert("permissionDecision".to_owned(), json!(ruling.word()));
+        answer.insert("permissionDecisionReason".to_owned(), json!(ruling.reason()));
+    }
+    if let Some(context) = context {
+        answer.insert("additionalContext".to_owned(), json!(context));
+    }
+    answer
+}
+
+fn cursor(context: Option<&str>, ruling: Option<&Ruling>) -> Map<String, Value> {
+    let mut answer = Map::new();
+    if let Some(ruling) = ruling {
+        answer.insert("permission".to_owned(), json!(ruling.word()));
+        answer.insert("user_message".to_owned(), json!(ruling.reason()));
+        answer.insert("agent_message".to_owned(), json!(ruling.reason()));
+    }
+    if let Some(context) = context {
+        answer.insert("additional_context".to_owned(), json!(context));
+    }
+    answer
+}
+
+/// Our own plugin reads this.
+fn opencode(context: Option<&str>, ruling: Option<&Ruling>) -> Map<String, Value> {
+    let mut answer = Map::new();
+    if let Some(ruling) = ruling {
+        answer.insert(ruling.word().to_owned(), json!(ruling.reason()));
+    }
+    if let Some(context) = context {
+        answer.insert("context".to_owned(), json!(context));
+    }
+    answer
+}
