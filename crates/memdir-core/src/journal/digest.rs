@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::facts::facts;
@@ -41,7 +42,7 @@ const LOOKING: [&str; 14] =
     ["ls", "cat", "cd", "pwd", "echo", "grep", "rg", "sed", "head", "tail", "find", "wc", "which", "sleep"];
 
 /// What a session told so far.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Digest {
     /// When its first turn was.
     pub started: Option<Timestamp>,
@@ -87,6 +88,27 @@ impl Digest {
     /// Returns the files that were changed, as the session names them.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(|(file, _)| file.as_str())
+    }
+
+    /// Returns the first line of what the user asked for first.
+    pub fn first(&self) -> Option<&str> {
+        self.first.as_deref()
+    }
+
+    /// Returns how often the user said something.
+    pub fn n_prompts(&self) -> usize {
+        self.n_prompts
+    }
+
+    /// Returns the files that were changed, the commands that were run and the errors that came of them, each in the
+    /// order in which they came first, with how often they came.
+    pub fn counted(&self) -> [&[(String, usize)]; 3] {
+        [&self.files, &self.commands, &self.errors]
+    }
+
+    /// Returns what the agent set out to do, and whether it is done.
+    pub fn todos(&self) -> &[(String, bool)] {
+        &self.todos
     }
 
     /// Makes the sections of a journal entry. Files below `root` are told from there.

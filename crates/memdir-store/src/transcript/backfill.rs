@@ -118,6 +118,25 @@ impl Transcripts {
         Ok(report)
     }
 
+    /// Copies what is new of one session, as [`Transcripts::backfill`] does of all. The caller has the user's word for it.
+    pub fn keep(
+        &self,
+        file: SessionFile,
+        scanner: &Scanner,
+        max_bytes: u64,
+    ) -> Result<Report, TranscriptError> {
+        let _lock = Lock::attempt(&self.home.join("locks"), &format!("backfill-{}.lock", self.id))?
+            .ok_or(TranscriptError::Busy)?;
+        let cursors = Cursors::load(&self.home, &self.id, &self.state);
+        let mut report = Report { sessions: 1, ..Report::default() };
+        let Some(task) = task(file, &cursors) else { return Ok(report) };
+        let mut shelf = Shelf::open(self, cursors, max_bytes)?;
+        shelf.copy(task, scanner, &mut report, &mut |_| {})?;
+        shelf.cursors.save()?;
+        report.kept_bytes = shelf.total();
+        Ok(report)
+    }
+
     /// Removes every copy and says how many there were: the user took the word back.
     pub fn remove_kept(&self) -> Result<usize, TranscriptError> {
         let failed = |source| TranscriptError::Io { path: self.state.clone(), source };

@@ -46,6 +46,12 @@ pub struct SessionFile {
 }
 
 impl SessionFile {
+    /// Looks at the file at `path`, which `host` wrote, or whoever its first lines say; `None` if it is no session, or
+    /// that of a sub-agent.
+    pub fn at(path: &Path, host: Option<Host>) -> Option<Self> {
+        read_head(path, host.or_else(|| host_of(path))?, |_| true)
+    }
+
     /// Returns when it was last written.
     pub fn modified(&self) -> Timestamp {
         moment(self.modified_ns)
@@ -62,7 +68,7 @@ impl SessionFile {
     }
 
     /// Returns a hash of the first bytes, and how many they are: at most `limit`.
-    pub(super) fn head_hash(&self, limit: Option<u64>) -> io::Result<(String, u64)> {
+    pub(crate) fn head_hash(&self, limit: Option<u64>) -> io::Result<(String, u64)> {
         let mut bytes = Vec::new();
         open(&self.path)?.0.take(limit.unwrap_or(HEAD_BYTES)).read_to_end(&mut bytes)?;
         Ok((ContentHash::of(&bytes).to_string()[..16].to_owned(), bytes.len() as u64))

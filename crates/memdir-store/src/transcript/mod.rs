@@ -234,7 +234,7 @@ impl Iterator for Turns {
 }
 
 /// Redacts a turn, and says how many secrets it had.
-fn clean(mut turn: Turn, scanner: &Scanner) -> (Turn, usize) {
+pub(crate) fn clean(mut turn: Turn, scanner: &Scanner) -> (Turn, usize) {
     let findings = scanner.scan(turn.text.as_bytes());
     if !findings.is_empty() {
         turn.text = String::from_utf8_lossy(&redact(turn.text.as_bytes(), &findings)).into_owned();

@@ -85,7 +85,7 @@ impl HostTurns {
     }
 
     /// Reads one line further and returns its turns; `None` at the end.
-    pub(super) fn read_line(&mut self) -> io::Result<Option<Vec<Turn>>> {
+    pub fn read_line(&mut self) -> io::Result<Option<Vec<Turn>>> {
         let Some(piece) = self.lines.next(&mut self.buffer)? else { return Ok(None) };
         let read = match piece {
             Piece::TooLong => {
