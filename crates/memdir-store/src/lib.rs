@@ -23,4 +23,5 @@ pub mod transcript;
 pub mod usage;
 pub mod vault;
 pub mod verify;
+pub mod watch;
 pub mod working;

@@ -121,6 +121,11 @@ fn clock() -> Result<Zoned, Failure> {
     }))
 }
 
+/// Returns the time, for whoever runs longer than a command does. A fixed clock that cannot be read is no clock.
+pub(crate) fn now() -> Timestamp {
+    clock().map_or_else(|_| Timestamp::now(), |now| now.timestamp())
+}
+
 impl Context {
     /// Begins a command at a place, and tells what is odd about the place.
     pub(crate) fn new(env: Environment, place: Place, ui: &Ui) -> Result<Self, Failure> {

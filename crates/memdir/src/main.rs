@@ -7,6 +7,7 @@ mod cli;
 mod context;
 mod failure;
 mod ui;
+mod work;
 mod zone;
 
 use std::process::ExitCode;

@@ -258,6 +258,13 @@ impl Ui {
         let _ = writeln!(io::stderr().lock(), "{line}");
     }
 
+    /// Writes what was collected so far, and says whether anybody takes it: for commands that stay.
+    pub(crate) fn flush(&mut self) -> bool {
+        let mut stdout = io::stdout().lock();
+        let written = stdout.write_all(&std::mem::take(&mut self.out));
+        written.and_then(|()| stdout.flush()).is_ok()
+    }
+
     /// Writes what was collected and turns the outcome into an exit code.
     pub(crate) fn finish(mut self, outcome: Result<Outcome, Failure>) -> ExitCode {
         let code = match outcome {

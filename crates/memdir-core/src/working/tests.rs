@@ -71,7 +71,7 @@ fn digest() -> Digest {
         (Role::Tool, "Edit\nfile_path: /repo/src/auth.rs\nold_string: b"),
         (Role::Tool, "Bash\ncommand: cargo test -p auth"),
         (Role::Tool, "running 4 tests\nerror: refresh is called twice"),
-        (Role::User, "From now on, always use the queue for anything that talks to the token server."),
+        (Role::User, "We decided to keep sessions in Postgres because Redis lost them in the outage."),
         (
             Role::Tool,
             "TodoWrite\ntodos: [{\"content\":\"write the test\",\"status\":\"completed\"},{\"content\":\"rotate the staging key\",\"status\":\"pending\"}]",
@@ -90,7 +90,7 @@ fn working_memory_is_a_digest_under_five_headings() {
         ## Task Overview
         - Asked first: Move token refresh behind a queue
         - Asked last: now the retry
-        - Before that: From now on, always use the queue for anything that talks to the token server.
+        - Before that: We decided to keep sessions in Postgres because Redis lost them in the outage.
 
         ## Current State
         - Branch: feat/queue
@@ -105,7 +105,7 @@ fn working_memory_is_a_digest_under_five_headings() {
         - done: 1 of 2
 
         ## Context to Preserve
-        - The user said: From now on, always use the queue for anything that talks to the token server.
+        - The user said: We decided to keep sessions in Postgres because Redis lost them in the outage.
     "#]]
     .assert_eq(&text(&digest(), "/repo"));
     let headings: Vec<String> = HEADINGS.iter().map(|heading| format!("## {heading}")).collect();

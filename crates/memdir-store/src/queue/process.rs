@@ -1,7 +1,9 @@
 //! Which process: a number alone is used again, with the time of its start and the boot it is unique.
 
 use std::fs;
+use std::io;
 
+use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 
 /// A process that is running or was.
@@ -29,8 +31,37 @@ impl Process {
     pub fn is_running(&self) -> bool {
         match (self.started, &self.boot) {
             (Some(started_then), Some(_)) => started(self.pid) == Some(started_then) && boot() == self.boot,
-            _ => exists(self.pid),
+            _ => self.id().is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok()),
         }
+    }
+}
+
+impl Process {
+    /// Asks it to end. One that has taken its number meanwhile is left alone.
+    #[cfg(target_os = "linux")]
+    pub fn end(&self) -> io::Result<()> {
+        use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+        let Some(pid) = self.id() else { return Ok(()) };
+        // The handle is of whoever has the number now; if that is the one we mean, it stays that one.
+        let handle = match pidfd_open(pid, PidfdFlags::empty()) {
+            Err(rustix::io::Errno::SRCH) => return Ok(()),
+            handle => handle?,
+        };
+        if self.is_running() {
+            pidfd_send_signal(&handle, Signal::TERM)?;
+        }
+        Ok(())
+    }
+
+    /// Asks it to end.
+    #[cfg(not(target_os = "linux"))]
+    pub fn end(&self) -> io::Result<()> {
+        let Some(pid) = self.id().filter(|_| self.is_running()) else { return Ok(()) };
+        Ok(rustix::process::kill_process(pid, rustix::process::Signal::TERM)?)
+    }
+
+    fn id(&self) -> Option<Pid> {
+        i32::try_from(self.pid).ok().and_then(Pid::from_raw)
     }
 }
 
@@ -47,9 +78,4 @@ fn started(pid: u32) -> Option<u64> {
 fn boot() -> Option<String> {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(id.trim().to_owned())
-}
-
-fn exists(pid: u32) -> bool {
-    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
-    pid.is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
 }

@@ -155,7 +155,7 @@ impl Words {
 }
 
 /// Changes every text of the sections.
-pub(super) fn change_texts(sections: &mut Sections, change: impl Fn(&str) -> String) {
+pub(crate) fn change_texts(sections: &mut Sections, change: impl Fn(&str) -> String) {
     sections.summary = change(&sections.summary);
     sections
         .decisions

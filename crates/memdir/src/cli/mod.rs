@@ -4,6 +4,7 @@ mod backfill;
 mod bench;
 mod completions;
 mod correct;
+mod daemon;
 mod dashboard;
 mod diff;
 mod doctor;
@@ -14,7 +15,7 @@ mod grep;
 mod import;
 mod index;
 mod init;
-mod journal;
+pub(crate) mod journal;
 mod links;
 mod list;
 mod log;
@@ -39,8 +40,10 @@ mod stale;
 mod supersede;
 mod undo;
 mod verify;
+mod watch;
 mod why;
 mod why_not;
+mod work;
 mod wrap;
 mod writing;
 
@@ -128,6 +131,10 @@ enum Command {
     Journal(journal::Args),
     Monthly(monthly::Args),
     Projects(projects::Args),
+    Watch(watch::Args),
+    Daemon(daemon::Args),
+    #[command(hide = true)]
+    Work(work::Args),
     Import(import::Args),
     Export(export::Args),
     Bench(bench::Args),
@@ -160,6 +167,12 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
     }
     let Global { vault, project, .. } = cli.global;
     let env = context::environment(vault, project);
+    // These act for whole state roots, wherever they are run.
+    match &cli.command {
+        Command::Daemon(args) => return daemon::run(args, &env, ui),
+        Command::Work(args) => return work::run(args, &env, ui),
+        _ => {}
+    }
     let place = match (place::locate(&env), &cli.command) {
         (Err(err), Command::Doctor(args)) => match doctor::open_up(args, err, &env, ui)? {
             Some(place) => place,
@@ -209,6 +222,9 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
         Command::Why(args) => why::run(&args, &context, ui),
         Command::Stale(args) => stale::run(&args, &context, ui),
         Command::Index(args) => index::run(&args, &context, ui),
+        Command::Watch(args) => watch::run(&args, &context, ui),
+        Command::Daemon(args) => daemon::run(&args, &context.env, ui),
+        Command::Work(args) => work::run(&args, &context.env, ui),
         Command::Bench(args) => bench::run(&args, &context, ui),
         Command::Completions(args) => completions::run(&args, ui),
     }

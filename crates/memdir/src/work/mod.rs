@@ -1,0 +1,177 @@
+//! The worker: does what hooks have no time for.
+//!
+//! A hook pushes a job and calls [`start`]; somebody calls [`drain`]: a short-lived process that [`start`] made, the
+//! daemon, or `memdir watch`. Whoever drains takes the lease of each queue that has work, does the jobs one by one at the
+//! place that each of them names, and leaves. A queue that somebody else works on is left to that one.
+//!
+//! ```text
+//!   hook ─▶ push ─▶ start ─▶ memdir work --once ─▶ drain ─▶ turn   keeps turns, moves the cursor, working memory
+//!                     │                              ▲     ├▶ end    journal entry, what was shown in vain, retire
+//!                     └ a daemon is there: nothing   │     ├▶ verify claims against the project
+//!                                     daemon · watch ┘     └▶ dream-gate
+//! ```
+//!
+//! A job may be done twice if its worker is killed in the middle, so each of them looks at what is there before it adds to
+//! it. A new kind of work is a variant of [`Kind`], a file here and a line in [`run`].
+
+mod end;
+mod start;
+mod tick;
+mod turn;
+
+use std::path::{Path, PathBuf};
+
+use memdir_core::host::Agent;
+use memdir_store::place::{self, Environment, Place, Registry};
+use memdir_store::queue::{Job, Kind, Queue};
+use memdir_store::transcript::Transcripts;
+
+use crate::context::{self, Context};
+use crate::failure::Failure;
+use crate::ui::Ui;
+
+pub(crate) use start::{DAEMON, detach, start};
+pub(crate) use tick::{Tick, places, tick};
+
+/// What a drain did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Drained {
+    /// Jobs that were done.
+    pub(crate) done: usize,
+    /// Jobs that could not be done.
+    pub(crate) failed: usize,
+    /// Queues that somebody else works on.
+    pub(crate) busy: usize,
+}
+
+impl Drained {
+    fn add(&mut self, other: Self) {
+        self.done += other.done;
+        self.failed += other.failed;
+        self.busy += other.busy;
+    }
+}
+
+/// Does what waits in every queue of the state root; `beat` is called before each job with what it is.
+pub(crate) fn drain(
+    home: &Path,
+    env: &Environment,
+    ui: &Ui,
+    beat: &mut dyn FnMut(&str),
+) -> Result<Drained, Failure> {
+    let mut drained = Drained::default();
+    for queue in Queue::all(home)? {
+        drained.add(drain_one(&queue, env, ui, beat).map_err(|err| Failure::from_chain(&err))?);
+    }
+    Ok(drained)
+}
+
+fn drain_one(
+    queue: &Queue,
+    env: &Environment,
+    ui: &Ui,
+    beat: &mut dyn FnMut(&str),
+) -> Result<Drained, memdir_store::queue::QueueError> {
+    let mut drained = Drained::default();
+    // Whoever pushed while we were leaving found the lease taken and went away: so we look again once it is free.
+    while queue.has_work(context::now()) {
+        let Some(mut lease) = queue.lease()? else {
+            drained.busy += 1;
+            return Ok(drained);
+        };
+        while let Some(claim) = lease.next(context::now())? {
+            beat(&claim.job.key());
+            let done = run(&claim.job, queue.id(), env, ui, &mut || lease.beat(&claim));
+            match done {
+                Ok(()) => {
+                    drained.done += 1;
+                    lease.done(claim)?;
+                }
+                Err(failure) => {
+                    drained.failed += 1;
+                    ui.warn(&format!("{}: {}", claim.job.key(), failure.message));
+                    lease.failed(claim, &failure.message, context::now())?;
+                }
+            }
+        }
+    }
+    Ok(drained)
+}
+
+/// Does one job.
+fn run(job: &Job, project: &str, env: &Environment, ui: &Ui, beat: &mut dyn FnMut()) -> Result<(), Failure> {
+    let context = at(job, project, env)?;
+    if context.place.off {
+        // Memory was switched off since: what was wished for before counts no more.
+        return Ok(());
+    }
+    match job.kind {
+        Kind::Turn => turn::run(job, &context, beat),
+        Kind::End => end::run(job, &context, beat),
+        Kind::Verify => tick(&context, beat).map(drop),
+        // The place where a dream begins: its gates are asked here once there is one, and until then nothing follows.
+        Kind::DreamGate => Ok(()),
+    }
+    .inspect_err(|failure| ui.say(&failure.message))
+}
+
+/// Finds the place that a job is about: where it was wished for, or, if that is gone, wherever the project still is.
+fn at(job: &Job, project: &str, env: &Environment) -> Result<Context, Failure> {
+    let asked = job.environment(env);
+    let (asked, place) = match place::locate(&asked) {
+        Ok(place) => (asked, place),
+        Err(err) => elsewhere(project, env).ok_or(err)?,
+    };
+    context_at(asked, place)
+}
+
+/// Begins to act at a place. What is odd about it is told by the commands that people run.
+fn context_at(env: Environment, mut place: Place) -> Result<Context, Failure> {
+    place.warnings.clear();
+    Context::new(env, place, &Ui::new(false, true))
+}
+
+/// Finds a registered project by a directory that is still there, or by its vault alone.
+fn elsewhere(project: &str, env: &Environment) -> Option<(Environment, Place)> {
+    let home = env.state_root().ok()?;
+    let (registry, _) = Registry::load(&home).ok()?;
+    let project = registry.projects().find(|known| known.id.as_str() == project)?;
+    let plain = Environment { project_flag: None, vault_flag: None, vault: None, ..env.clone() };
+    let roots = project.roots.iter().map(|root| Environment { cwd: root.clone(), ..plain.clone() });
+    let vault = project.vault.iter().map(|vault| Environment { vault: Some(vault.clone()), ..plain.clone() });
+    roots.chain(vault).find_map(|env| {
+        let place = place::locate(&env).ok()?;
+        (place.project.id == project.id).then_some((env, place))
+    })
+}
+
+/// A session as a job names it.
+struct Subject {
+    id: String,
+    agent: Agent,
+    transcript: PathBuf,
+}
+
+impl Subject {
+    /// Finds the session's file; `None` if there is none (any more), or the job names no session.
+    fn of(job: &Job, place: &Place) -> Option<Self> {
+        let id = job.session.clone()?;
+        let named = job.agent.as_deref().and_then(Agent::parse);
+        if let Some(transcript) = job.transcript.clone().filter(|path| path.is_file()) {
+            return Some(Self { id, agent: named.unwrap_or(Agent::ClaudeCode), transcript });
+        }
+        let session = Transcripts::of(place).sessions().into_iter().find(|session| session.id == id)?;
+        let agent = Agent::parse(session.host.word()).or(named).unwrap_or(Agent::ClaudeCode);
+        Some(Self { id, agent, transcript: session.file?.path })
+    }
+
+    fn session<'s>(&'s self, context: &'s Context) -> memdir_store::working::Session<'s> {
+        memdir_store::working::Session {
+            place: &context.place,
+            env: &context.env,
+            id: &self.id,
+            agent: self.agent,
+            transcript: &self.transcript,
+        }
+    }
+}

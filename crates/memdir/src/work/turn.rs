@@ -1,0 +1,39 @@
+//! After an answer: keeps what was said, if the user agreed, moves the cursor, and brings working memory up to date.
+//!
+//! What a turn taught is to be learned here too, from the turns that are new since the cursor; nothing does that yet.
+
+use memdir_store::queue::Job;
+use memdir_store::transcript::{SessionFile, TranscriptError, Transcripts};
+use memdir_store::working;
+
+use super::Subject;
+use crate::context::Context;
+use crate::failure::Failure;
+
+/// One megabyte, as settings count them.
+const MB: u64 = 1_000_000;
+
+pub(super) fn run(job: &Job, context: &Context, beat: &mut dyn FnMut()) -> Result<(), Failure> {
+    // A session whose file is gone has nothing new to say.
+    let Some(subject) = Subject::of(job, &context.place) else { return Ok(()) };
+    keep(&subject, context)?;
+    working::catch_up(&subject.session(context), true, context.now, beat)?;
+    Ok(())
+}
+
+/// Keeps the turns of a session where they are found after the host has swept its file. Without the user's word nothing is
+/// kept.
+pub(super) fn keep(subject: &Subject, context: &Context) -> Result<(), Failure> {
+    let settings = context.place.settings.transcripts;
+    if !settings.keep {
+        return Ok(());
+    }
+    let Some(file) = SessionFile::at(&subject.transcript, None) else { return Ok(()) };
+    let scanner = &context.gate()?.scanner;
+    let kept = Transcripts::of(&context.place).keep(file, scanner, settings.max_mb.saturating_mul(MB));
+    match kept {
+        // Whoever is at it keeps this session too.
+        Ok(_) | Err(TranscriptError::Busy) => Ok(()),
+        Err(err) => Err(Failure::from_chain(&err)),
+    }
+}
