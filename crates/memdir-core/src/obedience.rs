@@ -4,7 +4,7 @@
 //! means `cd web && git push --force` too. Patterns run in linear time whatever they are, and one that cannot be
 //! compiled matches nothing. Look at [`judge`] first.
 
-use regex::bytes::RegexBuilder;
+use regex::bytes::{Regex, RegexBuilder};
 
 use crate::glob;
 use crate::host::{Ruling, Tool, ToolKind};
@@ -76,10 +76,23 @@ fn touches(pattern: &str, files: &[String], root: &str) -> bool {
     })
 }
 
+/// Says what is wrong with the pattern of a rule: one that cannot be compiled would never match.
+pub fn check(rule: &Rule) -> Result<(), String> {
+    match rule.tool {
+        memory::Tool::Bash | memory::Tool::Any => {
+            compile(&rule.pattern).map(drop).map_err(|err| err.to_string())
+        }
+        memory::Tool::Edit | memory::Tool::Read => Ok(()),
+    }
+}
+
+fn compile(pattern: &str) -> Result<Regex, regex::Error> {
+    RegexBuilder::new(pattern).unicode(false).size_limit(MAX_PATTERN).build()
+}
+
 /// Says whether a pattern is found in a command or at the beginning of one of its parts.
 fn runs(pattern: &str, command: &str) -> bool {
-    let built = RegexBuilder::new(pattern).unicode(false).size_limit(MAX_PATTERN).build();
-    let Ok(pattern) = built else { return false };
+    let Ok(pattern) = compile(pattern) else { return false };
     pattern.is_match(command.as_bytes()) || parts(command).any(|part| pattern.is_match(part.as_bytes()))
 }
 
@@ -144,7 +157,11 @@ mod tests {
             assert_eq!(judged.broken, ["feedback-no-force"]);
         }
         for command in ["git push", "git push --follow-tags", "echo git push --force", "git pushx --force"] {
-            assert_eq!(judge(&rules, &call("Bash", "command", command), "/p"), Judgement::default(), "{command}");
+            assert_eq!(
+                judge(&rules, &call("Bash", "command", command), "/p"),
+                Judgement::default(),
+                "{command}"
+            );
         }
     }
 
@@ -160,7 +177,12 @@ mod tests {
 
     #[test]
     fn the_strictest_rule_decides_and_equal_reminders_are_one() {
-        let rules = [bound("ask bash ^rm"), bound("deny bash ^rm -rf /"), bound("remind bash rm"), bound("remind bash rf")];
+        let rules = [
+            bound("ask bash ^rm"),
+            bound("deny bash ^rm -rf /"),
+            bound("remind bash rm"),
+            bound("remind bash rf"),
+        ];
         let judged = judge(&rules, &call("Bash", "command", "rm -rf /"), "/p");
         assert!(matches!(judged.ruling, Some(Ruling::Deny(_))));
         assert_eq!((judged.reminders.len(), judged.broken.len()), (1, 1));

@@ -90,6 +90,12 @@ pub enum EventKind {
     Used,
     /// It was shown, and nothing came of it.
     Ignored,
+    /// A session was shown it, and did nothing against its rules.
+    Obeyed,
+    /// A session used a tool, or tried to, against one of its rules.
+    Violated,
+    /// The session's history was shortened: nothing that was shown is before the model any more. About no memory.
+    Compacted,
     /// What it claims was looked up, and is so.
     Verified,
     /// What it claims was looked up, and something is no longer so.

@@ -12,10 +12,10 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use memdir_core::change::Surface;
 use memdir_core::claims::Verification;
-use memdir_core::frame::{Item, frame};
+use memdir_core::frame::{Item, defused, enclosed, frame};
 use memdir_core::memory::MemoryPath;
 use memdir_core::recall::{Hit, MAX_SHOWN, Moment, Trigger, Weights, recall, triggers};
-use memdir_core::text::age;
+use memdir_core::text::{age, visible_line};
 
 use crate::disk::Dir;
 use crate::evidence::{self, Sign, Witness};
@@ -118,7 +118,8 @@ pub fn remind_within(time: Duration, vaults: &[Vault], moment: &Moment, asker: &
     }
 }
 
-fn look(vaults: &[Vault], moment: &Moment, asker: &Asker<'_>) -> Result<Reminded, NotesError> {
+/// Says what a session should be reminded of, and leaves it to the caller to [`Reminded::record`] that it was.
+pub fn look(vaults: &[Vault], moment: &Moment, asker: &Asker<'_>) -> Result<Reminded, NotesError> {
     let now = asker.now.to_zoned(asker.zone.clone());
     let weights = Weights::fitted();
     asker.learn(vaults, moment);
@@ -227,7 +228,7 @@ impl Reminded {
     }
 
     /// Notes what was shown; not being able to costs nothing but a repetition.
-    fn record(&self, vaults: &[Vault], asker: &Asker<'_>) {
+    pub fn record(&self, vaults: &[Vault], asker: &Asker<'_>) {
         for (at, vault) in vaults.iter().enumerate() {
             let shown = self.shown.iter().zip(1..).filter(|(reminder, _)| reminder.vault == at);
             let event = |(reminder, rank): (&Reminder, u32)| Event {
@@ -248,8 +249,22 @@ impl Reminded {
     }
 }
 
+/// Says how old a memory is, who said it and what of it still holds, for somebody who reads its file: the age stands on the
+/// first line.
+pub fn account(vault: &Vault, loaded: &Loaded, asker: &Asker<'_>) -> String {
+    let verifier = Verifier::around(asker.place, asker.env, asker.now, asker.zone.clone());
+    let subject = verifier.subject(vault, loaded);
+    let checked = (!subject.claims.is_empty()).then(|| verifier.glance(&subject, &Cache::load(vault)));
+    let usage = Usage::of(vault, None, asker.now);
+    let (remarks, advice) = remarks(loaded, &usage, checked.as_ref(), asker);
+    let head = format!("{}.md — {}", loaded.path.stem(), remarks.join(", "));
+    let advice = advice
+        .unwrap_or_else(|| "A record of its time: where the code differs, the code is right.".to_owned());
+    enclosed(&defused(&visible_line(&head)), &defused(&advice), &machine_key(vault))
+}
+
 /// Returns this machine's secret, making it for the first frame: the mark of a frame must never change.
-fn machine_key(vault: &Vault) -> Vec<u8> {
+pub fn machine_key(vault: &Vault) -> Vec<u8> {
     // Where nothing can be written, the mark is one that can be guessed.
     let _ = vault.ensure_ledger();
     Dir::open(vault.home()).ok().and_then(|home| ledger::key(&home)).unwrap_or_default()
@@ -257,6 +272,25 @@ fn machine_key(vault: &Vault) -> Vec<u8> {
 
 fn item(reminder: &Reminder, usage: &Usage, checked: Option<&Verification>, asker: &Asker<'_>) -> Item {
     let Reminder { hit, loaded, triggers, .. } = reminder;
+    let (mut remarks, advice) = remarks(loaded, usage, checked, asker);
+    remarks.extend(triggers.first().map(|trigger| format!("because {}", trigger.text)));
+    remarks.extend(hit.via.first().map(|via| format!("via [[{via}]]")));
+    let advice = advice.map(|advice| format!("\n({advice})")).unwrap_or_default();
+    Item {
+        memory_type: loaded.memory.memory_type,
+        file: format!("{}.md", loaded.path.stem()),
+        remarks,
+        text: text_of(loaded) + &advice,
+    }
+}
+
+/// Returns what is said of a memory before its text, and what to do about it.
+fn remarks(
+    loaded: &Loaded,
+    usage: &Usage,
+    checked: Option<&Verification>,
+    asker: &Asker<'_>,
+) -> (Vec<String>, Option<String>) {
     let (memory, now) = (&loaded.memory, asker.now);
     let mut remarks = vec![format!("saved {}", age(loaded.modified(), now))];
     remarks.push(format!("said by {}", usage.said_by(loaded.hash)));
@@ -268,18 +302,10 @@ fn item(reminder: &Reminder, usage: &Usage, checked: Option<&Verification>, aske
     let today = now.to_zoned(asker.zone.clone()).date();
     remarks.extend(memory.expires.filter(|day| *day <= today).map(|day| format!("ended {day}")));
     remarks.extend(memory.origin_project.as_ref().map(|origin| format!("learned in {origin}")));
-    remarks.extend(triggers.first().map(|trigger| format!("because {}", trigger.text)));
-    remarks.extend(hit.via.first().map(|via| format!("via [[{via}]]")));
     // Of what nobody can look up here there is nothing to advise.
     let answered = checked.filter(|checked| checked.n_answered() > 0);
     let advice = answered.and_then(|checked| checked.advice(memory.verified.as_ref(), now));
-    let advice = advice.map(|advice| format!("\n({advice})")).unwrap_or_default();
-    Item {
-        memory_type: memory.memory_type,
-        file: format!("{}.md", loaded.path.stem()),
-        remarks,
-        text: text_of(loaded) + &advice,
-    }
+    (remarks, advice.map(|advice| advice.to_string()))
 }
 
 /// Returns what a memory says: its body, or its description where that is all.

@@ -78,6 +78,11 @@ impl Usage {
                     used.used += 1;
                     used.last_used = used.last_used.max(Some(event.t));
                 }
+                // What was said before is no longer before the model.
+                EventKind::Compacted if is_own => {
+                    usage.shown.clear();
+                    usage.read.clear();
+                }
                 EventKind::Written => {
                     if let Some(sha256) = event.sha256 {
                         usage.written.insert(sha256, event.prov);
@@ -138,6 +143,13 @@ impl Usage {
     /// Says whether the session has been shown a memory.
     pub fn was_shown(&self, name: &str) -> bool {
         self.shown.contains(name)
+    }
+
+    /// Returns what the session has been shown, in order.
+    pub fn shown(&self) -> Vec<String> {
+        let mut shown: Vec<String> = self.shown.iter().cloned().collect();
+        shown.sort_unstable();
+        shown
     }
 
     /// Says whether the session has read a memory by itself.

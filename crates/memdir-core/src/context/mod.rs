@@ -38,25 +38,33 @@ impl Start {
     ///
     /// Text of memories is data: it is defused and framed with a mark that only this machine can make.
     pub fn block(&self, limit: usize, key: &[u8]) -> String {
-        let head = format!("{INSTRUCTIONS}\nMemories of this project: {}\n", frame::defused(&self.vault));
-        let briefing = self.briefing();
-        let mut room = limit.saturating_sub(head.len() + briefing.len());
-        let mut block = head;
-        for page in &self.pages {
-            let shown = page.shown(room, key);
-            room = room.saturating_sub(shown.len());
-            block.push_str(&shown);
-        }
+        let mut block =
+            format!("{INSTRUCTIONS}\nMemories of this project: {}\n", frame::defused(&self.vault));
+        let briefing = self.briefing(key);
+        let room = limit.saturating_sub(block.len() + briefing.len());
+        block.push_str(&self.pages_within(room, key));
         block.push_str(&briefing);
         block
     }
 
-    fn briefing(&self) -> String {
+    /// Returns the pages alone, in at most `room` bytes.
+    pub fn pages_within(&self, mut room: usize, key: &[u8]) -> String {
+        let mut pages = String::new();
+        for page in &self.pages {
+            let shown = page.shown(room, key);
+            room = room.saturating_sub(shown.len());
+            pages.push_str(&shown);
+        }
+        pages
+    }
+
+    fn briefing(&self, key: &[u8]) -> String {
         if self.briefing.is_empty() {
             return String::new();
         }
         let lines = self.briefing.iter().map(|line| format!("- {}\n", frame::defused(line)));
-        format!("\n## Now\n{}", lines.collect::<String>())
+        let lines: String = lines.collect();
+        format!("\n{}", frame::enclosed("Where work stands (noted by earlier sessions)", &lines, key))
     }
 }
 

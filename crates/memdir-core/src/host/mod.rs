@@ -10,6 +10,7 @@
 //!
 //! Look at [`Moment`] first, then at the tables in `names.rs`.
 
+mod ignoring;
 mod names;
 mod reading;
 mod reply;
@@ -19,6 +20,7 @@ mod tools;
 #[cfg(test)]
 mod tests;
 
+pub use ignoring::asks_to_ignore;
 pub use reading::read;
 pub use reply::{MAX_CONTEXT, Reply, Ruling};
 pub use said::{is_machine_text, said_by_user};

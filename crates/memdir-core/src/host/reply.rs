@@ -48,6 +48,17 @@ impl Reply {
         Self { context, ruling: None }
     }
 
+    /// Returns the bytes for the host; `None` if there is nothing to say, or nothing that may be said here.
+    ///
+    /// Before Claude Code shortens a history it hands plain text to whoever writes the summary; all else is JSON.
+    pub fn to_text(&self, occasion: &Occasion) -> Option<String> {
+        if matches!(occasion.moment, Moment::BeforeCompaction { .. }) {
+            let is_heard = occasion.agent == Agent::ClaudeCode && !self.context.is_empty();
+            return is_heard.then(|| within_limit(&self.context).to_owned());
+        }
+        self.to_json(occasion).map(|json| format!("{json}\n"))
+    }
+
     /// Returns the answer as the host wants it; `None` if there is nothing to say, or nothing that may be said here.
     pub fn to_json(&self, occasion: &Occasion) -> Option<Value> {
         let context = within_limit(&self.context);

@@ -35,6 +35,10 @@ pub struct Draft {
     pub kind: Option<String>,
     /// Words to find it by.
     pub tags: Vec<String>,
+    /// The files it is about, as globs from the project's root.
+    pub paths: Vec<String>,
+    /// What a hook refuses, asks or says before a tool is used; see [`super::Rule`].
+    pub rules: Vec<String>,
     /// When it is saved.
     pub created: Option<Timestamp>,
     /// The same, until its content changes.
@@ -71,6 +75,8 @@ impl Draft {
             scope: Scope::Private,
             kind: None,
             tags: Vec::new(),
+            paths: Vec::new(),
+            rules: Vec::new(),
             created: None,
             modified: None,
             session: None,
@@ -133,6 +139,8 @@ impl Draft {
         list(&mut out, "supersedes", &self.supersedes);
         list(&mut out, "source", &self.source);
         list(&mut out, "tags", &self.tags);
+        list(&mut out, "paths", &self.paths);
+        list(&mut out, "rule", &self.rules);
         out
     }
 }

@@ -21,9 +21,9 @@ pub mod tune;
 pub use edges::{Edge, EdgeKind, Together, edges};
 pub use gist::Gist;
 pub use library::{DocId, Library, Posting, Shelf};
-pub use note::{Entry, Note};
+pub use note::{Entry, Note, with_rules};
 pub use parts::{N_PARTS, Part, Parts, Weights};
-pub use prompt::{Moment, is_single_word};
+pub use prompt::{Moment, asks_for_memory, is_single_word};
 pub use rank::{Hit, MAX_SHOWN, Recalled, Skipped, Standing, Unknown, choose, rank, recall};
 pub use trigger::{Signal, Trigger, triggers};
 

@@ -53,6 +53,8 @@ pub struct Note {
     pub links: Vec<String>,
     /// The session it was learned in.
     pub session: String,
+    /// Whether it has rules that hold before a tool is used.
+    pub has_rules: bool,
     /// The body, perhaps cut.
     pub body: String,
     /// What was worked out of it; see [`Note::gist`].
@@ -97,6 +99,7 @@ impl Note {
             paths: memory.paths.clone(),
             links: links(document.body()).into_iter().map(|link| link.name).collect(),
             session: memory.session.clone().unwrap_or_default(),
+            has_rules: !memory.rules.is_empty(),
             body: body[..end].trim().to_owned(),
             gist: OnceLock::new(),
         }
@@ -187,8 +190,16 @@ impl Note {
         for day in self.days() {
             add("day", &day.to_string());
         }
+        if self.has_rules {
+            facets.insert(with_rules());
+        }
         facets.into_iter().collect()
     }
+}
+
+/// Returns the facet of notes that have rules.
+pub fn with_rules() -> Term {
+    facet("has", "rules")
 }
 
 /// Makes the term of something that is looked up and not scored.

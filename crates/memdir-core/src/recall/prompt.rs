@@ -96,7 +96,7 @@ impl Read {
             error: Asked::of(&failed),
             branch: Asked::of(&without_kind(&moment.branch)),
             files: moment.files.clone(),
-            is_explicit: is_explicit(&moment.prompt),
+            is_explicit: asks_for_memory(&moment.prompt),
             asks_next: has_any(&moment.prompt, NEXT),
             asks: asks(&moment.prompt),
             is_ours: first_words(&moment.prompt, usize::MAX).iter().any(|word| OURS.contains(&word.as_str()))
@@ -304,7 +304,7 @@ const NEXT: &[&str] = &[
 ];
 
 /// Says whether a prompt asks for what was said or decided earlier.
-pub(super) fn is_explicit(prompt: &str) -> bool {
+pub fn asks_for_memory(prompt: &str) -> bool {
     has_any(prompt, EXPLICIT)
 }
 
@@ -337,8 +337,8 @@ mod tests {
         for prompt in
             ["what did we decide about USD?", "Weißt du noch, warum?", "전에 뭐로 결정했지?", "remind me why"]
         {
-            assert!(is_explicit(prompt), "{prompt}");
+            assert!(asks_for_memory(prompt), "{prompt}");
         }
-        assert!(!is_explicit("add a button to the page"));
+        assert!(!asks_for_memory("add a button to the page"));
     }
 }

@@ -6,7 +6,7 @@ use super::gather::{Candidate, Look, is_about};
 use super::library::Library;
 use super::note::Note;
 use super::parts::{Part, Parts, Weights};
-use super::prompt::{Moment, Read, is_explicit, is_single_word};
+use super::prompt::{Moment, Read, asks_for_memory, is_single_word};
 use crate::memory::{Status, Tier};
 
 /// At most so many notes are shown.
@@ -171,7 +171,7 @@ pub(super) fn is_silent(moment: &Moment) -> bool {
 
 /// Chooses among ranked notes: first which ones belong together, then whether they are probable enough to speak up.
 pub fn choose(hits: Vec<Hit>, moment: &Moment, weights: &Weights) -> Recalled {
-    let floor = if is_explicit(&moment.prompt) { weights.asked_floor } else { weights.floor };
+    let floor = if asks_for_memory(&moment.prompt) { weights.asked_floor } else { weights.floor };
     let mut recalled = Recalled { floor, anything: anything(&hits), ..Recalled::default() };
     if is_silent(moment) {
         return recalled;

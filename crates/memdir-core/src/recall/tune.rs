@@ -11,7 +11,7 @@ use jiff::Zoned;
 
 use super::library::Library;
 use super::parts::{N_PARTS, Part, Weights};
-use super::prompt::{Moment, is_explicit};
+use super::prompt::{Moment, asks_for_memory};
 use super::rank::{MAX_SHOWN, Rival, Unknown, anything, is_silent, pick, rank, recall, rivals};
 
 /// A moment with what should come to mind.
@@ -278,7 +278,7 @@ pub fn ranked<L: Library>(
 pub fn measure_ranked(ranked: &[Ranked], weights: &Weights) -> Figures {
     let mut figures = Figures::default();
     for Ranked { row, rivals, is_right, anything } in ranked {
-        let is_asked = is_explicit(&row.moment.prompt);
+        let is_asked = asks_for_memory(&row.moment.prompt);
         let floor = if is_asked { weights.asked_floor } else { weights.floor };
         let picked = pick(rivals, *anything, floor, weights);
         let shown = picked.iter().zip(is_right).filter(|(skipped, _)| skipped.is_none());

@@ -103,6 +103,13 @@ impl Repository {
         linked.unwrap_or_else(|| self.common_dir.clone())
     }
 
+    /// Returns the branch that is checked out; `None` if a commit is, or nothing can be read.
+    pub fn branch(&self) -> Option<String> {
+        let head = fs::read(self.git_dir().join("HEAD")).ok().filter(|head| head.len() < 4096)?;
+        let name = str::from_utf8(&head).ok()?.trim_end().strip_prefix("ref: refs/heads/")?;
+        Some(name.to_owned())
+    }
+
     /// Returns where the linked work trees are, gone ones too.
     pub fn linked_work_trees(&self) -> Vec<PathBuf> {
         let Ok(entries) = fs::read_dir(self.common_dir.join("worktrees")) else { return Vec::new() };

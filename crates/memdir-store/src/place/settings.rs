@@ -47,6 +47,31 @@ pub struct UserSettings {
     pub review: Review,
     /// `[transcripts]`: whether copies of sessions are kept. No file of a repository can say so.
     pub transcripts: TranscriptSettings,
+    /// `subagents`: what an agent is told that another agent started.
+    pub subagents: Subagents,
+}
+
+/// What an agent is told that another agent started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Subagents {
+    /// Nothing, at no time; rules hold all the same.
+    None,
+    /// The index pages, and what comes to mind.
+    #[default]
+    Index,
+    /// What a session is told.
+    Full,
+}
+
+impl Subagents {
+    fn parse(word: &str) -> Option<Self> {
+        match word {
+            "none" => Some(Self::None),
+            "index" => Some(Self::Index),
+            "full" => Some(Self::Full),
+            _ => None,
+        }
+    }
 }
 
 /// Whether copies of sessions are kept, and how much of them.
@@ -163,6 +188,13 @@ impl UserSettings {
                     }
                     Err(_) => Some(NOT_A_REVIEW),
                 },
+                ("subagents", toml::Value::String(word)) => match Subagents::parse(word) {
+                    Some(subagents) => {
+                        settings.subagents = subagents;
+                        None
+                    }
+                    None => Some(NOT_SUBAGENTS),
+                },
                 ("transcripts.keep", toml::Value::Boolean(keep)) => {
                     settings.transcripts.keep = *keep;
                     None
@@ -177,6 +209,7 @@ impl UserSettings {
                 ("off" | "transcripts.keep", _) => Some("is neither true nor false"),
                 ("transcripts.max_mb", _) => Some("is not a whole number"),
                 ("review", _) => Some(NOT_A_REVIEW),
+                ("subagents", _) => Some(NOT_SUBAGENTS),
                 ("frontmatter.layout", _) => Some("is not a text"),
                 ("secrets.allow" | "secrets.rules", _) => Some("is not a list"),
                 _ => Some("is unknown"),
@@ -326,6 +359,7 @@ impl RepositorySettings {
 
 const MEMORY_DIR: &str = "autoMemoryDirectory";
 const NOT_A_REVIEW: &str = "is none of `off`, `notify`, `ask`";
+const NOT_SUBAGENTS: &str = "is neither `none`, `index` nor `full`";
 const NOT_TOML: &str = "is not valid TOML";
 const NOT_JSON: &str = "is not valid JSON";
 

@@ -17,6 +17,8 @@ pub enum Kind {
     Turn,
     /// A session is over: its working memory becomes a journal entry.
     End,
+    /// What other programs wrote is to be taken up, and the index page and the index brought up to date.
+    Settle,
     /// What memories claim is to be looked up.
     Verify,
     /// Whether the vault may dream is to be decided.
@@ -29,6 +31,7 @@ impl Kind {
         match self {
             Self::Turn => "turn",
             Self::End => "end",
+            Self::Settle => "settle",
             Self::Verify => "verify",
             Self::DreamGate => "dream-gate",
         }

@@ -3,7 +3,8 @@
 //! The user vouches for a line by its hash, in the ledger; the page itself is not touched by that. What stands on a
 //! page when its project is first registered counts as the user's own, see [`Writer::adopt_page`].
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use memdir_core::change::{Author, ChangeSet, Surface};
@@ -38,11 +39,14 @@ impl Vault {
     /// Returns what a session gets of the index page: our lines, and of the others only what the user vouched for.
     pub fn injectable_page(&self) -> io::Result<String> {
         let Some(page) = self.index_page()? else { return Ok(String::new()) };
-        let snapshot = self.snapshot()?;
+        // However many memories there are, a page points at no more than its lines.
+        let known: RefCell<BTreeMap<MemoryPath, Option<String>>> = RefCell::default();
         let line_of = |path: &MemoryPath| {
-            let at = snapshot.memories.binary_search_by(|entry| entry.path.cmp(path)).ok()?;
-            let memory = &snapshot.memories[at].memory;
-            (!memory.quarantined).then(|| pointer_line(&memory.title(), path, &memory.description))
+            let read = || {
+                let memory = self.entry(path)?.memory;
+                (!memory.quarantined).then(|| pointer_line(&memory.title(), path, &memory.description))
+            };
+            known.borrow_mut().entry(path.clone()).or_insert_with(read).clone()
         };
         Ok(inject(&page, &self.accepted_lines()?, line_of))
     }

@@ -80,19 +80,30 @@ fn as_it_is(page: &[u8]) -> Page {
     Page { bytes: page.to_owned(), left, shortened, absorbed: 0, foreign }
 }
 
+/// Makes a change set that touches no memory.
+fn about_the_page(author: Author, by: Surface, reason: &str) -> ChangeSet {
+    ChangeSet {
+        author,
+        by,
+        provenance: Provenance::User,
+        reason: reason.to_owned(),
+        session: None,
+        force: None,
+        edits: Vec::new(),
+    }
+}
+
 impl Writer<'_> {
     /// Renders the index page anew, without the pointers that lead nowhere. Nothing else changes.
     pub fn refresh_page(&mut self) -> Result<Committed, CommitError> {
-        let set = ChangeSet {
-            author: Author::Person,
-            by: Surface::Cli,
-            provenance: Provenance::User,
-            reason: "repaired the index page".to_owned(),
-            session: None,
-            force: None,
-            edits: Vec::new(),
-        };
+        let set = about_the_page(Author::Person, Surface::Cli, "repaired the index page");
         self.commit_with(&set, &Beside { page: PageBase::Pruned, ..Beside::default() })
+    }
+
+    /// Gives a line on the index page to what other programs wrote and left without one, or described anew.
+    pub fn point_to_what_is_new(&mut self) -> Result<Committed, CommitError> {
+        let set = about_the_page(Author::Outside, Surface::Hook, "pointed to what another program wrote");
+        self.commit_with(&set, &Beside::default())
     }
 
     /// Carries out a change set together with `copies`; a vault without an index page begins with `page`.

@@ -100,6 +100,13 @@ impl Vault {
 }
 
 impl Vault {
+    /// Reads one memory without its body; `None` if there is none that can be read.
+    pub fn entry(&self, path: &MemoryPath) -> Option<Entry> {
+        read_entry(&self.root, path, &mut vec![0; Header::MAX_BYTES]).ok().flatten()
+    }
+}
+
+impl Vault {
     /// Reads one memory whole, without a look at the others; `None` if there is none.
     pub fn load(&self, path: &MemoryPath) -> Result<Option<Loaded>, ReadError> {
         load(&self.root, path)

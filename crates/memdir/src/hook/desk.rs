@@ -1,0 +1,272 @@
+//! Answers one occasion of a session: what the model is told, what becomes of a tool call, and what is noted after it.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use memdir_core::change::Surface;
+use memdir_core::host::{self, MAX_CONTEXT, Moment, Occasion, Reply, Source};
+use memdir_core::recall;
+use memdir_store::evidence::{self, Sign, Witness};
+use memdir_store::ledger::{Event, EventKind};
+use memdir_store::place;
+use memdir_store::place::settings::Subagents;
+use memdir_store::remind::{Asker, Reminded, look};
+use memdir_store::session::{Session, State};
+use memdir_store::vault::Vault;
+
+use super::opening;
+use crate::context::{self, Context};
+use crate::failure::Failure;
+
+/// Where an occasion is dealt with.
+pub(crate) struct Desk<'o> {
+    pub(super) occasion: &'o Occasion,
+    pub(super) context: Context,
+    pub(super) vaults: Vec<Vault>,
+    pub(super) session: Option<Session>,
+    /// The session as the ledger knows it: a sub-agent has a context of its own.
+    pub(super) reader: Option<String>,
+    pub(super) ignores_memory: bool,
+    until: Instant,
+}
+
+/// What is said, and what is noted once it was.
+#[derive(Debug, Default)]
+pub(crate) struct Answer {
+    pub(crate) reply: Reply,
+    /// What came to mind, to be noted as shown.
+    pub(super) reminded: Option<Reminded>,
+    /// Memories whose rules the use of a tool breaks.
+    pub(super) broken: Vec<String>,
+    /// The block that the session begins with, to be kept.
+    pub(super) block: Option<String>,
+}
+
+impl Answer {
+    /// Returns an answer that tells something.
+    pub(super) fn telling(context: String) -> Self {
+        Self { reply: Reply::telling(context), ..Self::default() }
+    }
+}
+
+impl<'o> Desk<'o> {
+    /// Opens what the occasion is about; `None` where memory is switched off.
+    pub(crate) fn open(
+        occasion: &'o Occasion,
+        vault: Option<PathBuf>,
+        project: Option<PathBuf>,
+        until: Instant,
+    ) -> Result<Option<Self>, Failure> {
+        // Where the agent says it is counts more than where it started us, and a flag more than both.
+        let said = occasion.cwd.as_ref().map(PathBuf::from).filter(|dir| dir.is_absolute());
+        let env = context::environment(vault, project.or(said));
+        let place = place::locate(&env)?;
+        if place.off {
+            return Ok(None);
+        }
+        let context = Context::unheard(env, place)?;
+        let session = Session::of(&context.place.home, &occasion.session);
+        let is_told = session.as_ref().is_some_and(|session| session.state().ignores_memory);
+        let ignores_memory = is_told || opening::is_ignored(&context);
+        let reader = (!occasion.session.is_empty()).then(|| match &occasion.subagent {
+            Some(agent) => format!("{}/{}", occasion.session, agent.id),
+            None => occasion.session.clone(),
+        });
+        // Whoever leaves memory aside is answered as if there were none.
+        let vaults = if ignores_memory { Vec::new() } else { context.vaults()? };
+        Ok(Some(Self { occasion, context, vaults, session, reader, ignores_memory, until }))
+    }
+
+    /// Says what the host is told. `input` is what the host said, as bytes.
+    pub(crate) fn answer(&self, input: &[u8]) -> Result<Answer, Failure> {
+        if !self.is_first(input) {
+            return self.again();
+        }
+        match &self.occasion.moment {
+            Moment::Start(source) => Ok(self.start(*source)),
+            Moment::Prompt(prompt) => self.prompt(prompt),
+            Moment::BeforeTool(tool) => self.before_tool(tool),
+            Moment::AfterTool { tool, result, failed } => self.after_tool(tool, result, *failed),
+            Moment::SubagentStart => Ok(self.subagent_start()),
+            Moment::BeforeCompaction { .. } => Ok(self.before_compaction()),
+            Moment::AfterCompaction { .. }
+            | Moment::Stop { .. }
+            | Moment::SubagentStop { .. }
+            | Moment::End { .. }
+            | Moment::Other => Ok(Answer::default()),
+        }
+    }
+
+    /// Notes what follows from the answer, once it was given.
+    pub(crate) fn record(&self, answer: &Answer) {
+        if let Some(reminded) = &answer.reminded {
+            reminded.record(&self.vaults, &self.asker());
+        }
+        if let (Some(session), Some(block)) = (&self.session, &answer.block) {
+            // Not being able to costs a second look at the vault.
+            let _ = session.keep_block(block);
+            session.update(self.context.now, |state| state.begun = true);
+        }
+        self.note_broken(&answer.broken);
+        match &self.occasion.moment {
+            Moment::Start(Source::Compacted | Source::Cleared) => self.start_over(),
+            Moment::AfterTool { tool, .. } => self.note_tool(tool),
+            Moment::Stop { answer, .. } | Moment::SubagentStop { answer, .. } => self.learn(&[Sign::Said(answer)]),
+            _ => {}
+        }
+        self.hand_over();
+    }
+
+    /// Says whether this occasion is met for the first time: some agents read each other's settings and call twice.
+    fn is_first(&self, input: &[u8]) -> bool {
+        let (Some(session), Some(key)) = (&self.session, self.key(input)) else { return true };
+        session.update(self.context.now, |state| state.handles(&key))
+    }
+
+    /// What tells this occasion from the others of its session; `None` if nothing does.
+    fn key(&self, input: &[u8]) -> Option<String> {
+        let Occasion { event, id, subagent, moment, .. } = self.occasion;
+        let agent = subagent.as_ref().map_or("", |agent| agent.id.as_str());
+        match (id, moment) {
+            (Some(id), _) => Some(format!("{event} {id} {agent}")),
+            (None, Moment::Start(Source::New)) => Some(event.clone()),
+            // Two equal prompts are two prompts, unless the very moment is the same.
+            (None, _) => {
+                let text = str::from_utf8(input).ok().filter(|text| text.contains("\"timestamp\""))?;
+                Some(format!("{event} {text}"))
+            }
+        }
+    }
+
+    /// Answers an occasion that was answered already: a rule holds as often as it is asked for, nothing else is repeated.
+    fn again(&self) -> Result<Answer, Failure> {
+        let Moment::BeforeTool(tool) = &self.occasion.moment else { return Ok(Answer::default()) };
+        let judged = self.judge(tool)?;
+        Ok(Answer { reply: Reply { context: String::new(), ruling: judged.ruling }, ..Answer::default() })
+    }
+
+    fn start(&self, source: Source) -> Answer {
+        let state = self.state();
+        match source {
+            // All that was said is still there.
+            Source::Resumed if state.begun => Answer::default(),
+            Source::New if state.begun => Answer::telling(self.kept_block().unwrap_or_default()),
+            Source::Compacted => {
+                let restored = self.restoration();
+                let block = self.block(MAX_CONTEXT.saturating_sub(restored.len()));
+                Answer { block: Some(block.clone()), ..Answer::telling(format!("{block}{restored}")) }
+            }
+            Source::New | Source::Resumed | Source::Cleared => {
+                let block = self.block(MAX_CONTEXT);
+                Answer { block: Some(block.clone()), ..Answer::telling(block) }
+            }
+        }
+    }
+
+    fn block(&self, limit: usize) -> String {
+        let start = opening::gather(&self.context, Some(self.occasion.agent), self.ignores_memory);
+        opening::block(&start, &self.context, limit)
+    }
+
+    fn kept_block(&self) -> Option<String> {
+        self.session.as_ref().and_then(Session::block)
+    }
+
+    fn prompt(&self, prompt: &str) -> Result<Answer, Failure> {
+        let said = host::said_by_user(prompt);
+        if said.is_empty() {
+            return Ok(Answer::default());
+        }
+        let asked = host::asks_to_ignore(&said);
+        if let (Some(session), Some(ignores)) = (&self.session, asked) {
+            session.update(self.context.now, |state| state.ignores_memory = ignores);
+        }
+        if self.is_left_alone() {
+            return Ok(Answer::default());
+        }
+        let vaults = if asked == Some(true) { &[] } else { &self.vaults[..] };
+        let moment = recall::Moment { prompt: said, tools: self.state().tools, ..self.moment() };
+        let mut answer = self.with(self.remind(&moment, vaults)?);
+        // Who asks is told that there is nothing; who does not ask is told nothing.
+        if answer.reply.context.is_empty() && recall::asks_for_memory(&moment.prompt) {
+            answer.reply.context = "memdir: no memory found\n".to_owned();
+        }
+        Ok(answer)
+    }
+
+    fn subagent_start(&self) -> Answer {
+        let blank = self.ignores_memory;
+        match self.context.place.settings.subagents {
+            Subagents::None => Answer::default(),
+            Subagents::Index if blank => Answer::default(),
+            Subagents::Index => Answer::telling(opening::pages(&self.context)),
+            Subagents::Full => Answer::telling(self.block(MAX_CONTEXT)),
+        }
+    }
+
+    /// Looks what comes to mind at a moment.
+    pub(super) fn remind(&self, moment: &recall::Moment, vaults: &[Vault]) -> Result<Reminded, Failure> {
+        look(vaults, moment, &self.asker()).map_err(|err| Failure::from_chain(&err))
+    }
+
+    /// Puts what came to mind into an answer.
+    pub(super) fn with(&self, reminded: Reminded) -> Answer {
+        Answer { reply: Reply::telling(reminded.text.clone()), reminded: Some(reminded), ..Answer::default() }
+    }
+
+    /// Returns the moment as the surroundings make it, without what was said or done.
+    pub(super) fn moment(&self) -> recall::Moment {
+        let branch = self.context.place.repository.as_ref().and_then(place::git::Repository::branch);
+        recall::Moment { branch: branch.unwrap_or_default(), ..recall::Moment::default() }
+    }
+
+    pub(super) fn asker(&self) -> Asker<'_> {
+        Asker {
+            place: &self.context.place,
+            env: &self.context.env,
+            now: self.context.now,
+            zone: &self.context.zone,
+            session: self.reader.as_deref(),
+            by: Surface::Hook,
+            until: Some(self.until),
+        }
+    }
+
+    pub(super) fn witness(&self) -> Option<Witness<'_>> {
+        let session = self.reader.as_deref()?;
+        Some(Witness { session, now: self.context.now, by: Surface::Hook })
+    }
+
+    pub(super) fn state(&self) -> State {
+        self.session.as_ref().map(Session::state).unwrap_or_default()
+    }
+
+    /// Says whether this is a sub-agent that is to be told nothing.
+    pub(super) fn is_left_alone(&self) -> bool {
+        self.occasion.subagent.is_some() && self.context.place.settings.subagents == Subagents::None
+    }
+
+    /// Notes what the session shows about memories it was shown.
+    pub(super) fn learn(&self, signs: &[Sign<'_>]) {
+        if let Some(witness) = self.witness().filter(|_| !self.ignores_memory) {
+            evidence::note(&self.vaults, signs, &witness);
+        }
+    }
+
+    /// Notes that nothing of what was said is before the model any more.
+    fn start_over(&self) {
+        if let Some(session) = &self.session {
+            session.update(self.context.now, State::starts_over);
+        }
+        let Some(reader) = &self.reader else { return };
+        for ledger in self.vaults.iter().filter_map(Vault::ledger) {
+            let event = Event {
+                sid: Some(reader.clone()),
+                by: Some(Surface::Hook),
+                ..Event::new(self.context.now, EventKind::Compacted, "")
+            };
+            // Not being able to costs a memory that is not shown a second time.
+            let _ = ledger.append(&[event]);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What a session is told when it begins: the block of [`memdir_core::context`], from what the vaults hold.
+
+use memdir_core::context::{Page, Start};
+use memdir_core::host::{Agent, MAX_CONTEXT};
+use memdir_core::journal::briefing;
+use memdir_core::text::count;
+use memdir_store::disk::Dir;
+use memdir_store::journal::Journal;
+use memdir_store::ledger;
+use memdir_store::session::Session;
+use memdir_store::vault::Vault;
+
+use crate::context::{Context, USER};
+
+/// Switches memory off for reading, as if nothing had ever been saved.
+pub(super) const IGNORE: &str = "MEMDIR_IGNORE";
+/// As much is told of the last session and of what is open.
+const MAX_BRIEFING: usize = 1_200;
+
+/// Gathers what a session is told. What cannot be read is left out. With `blank`, it is as if nothing had ever been saved.
+pub(crate) fn gather(context: &Context, agent: Option<Agent>, blank: bool) -> Start {
+    let vault = context.place.vault.display().to_string();
+    if blank {
+        return Start { vault, ..Start::default() };
+    }
+    let mut start = Start { vault, ..Start::default() };
+    let vaults = context.vaults().unwrap_or_default();
+    for vault in vaults.iter().rev() {
+        start.pages.extend(page(vault, context, agent));
+    }
+    start.briefing = lines(&journal(context));
+    start.briefing.extend(waiting(&vaults));
+    start
+}
+
+/// Returns the block, with this machine's mark.
+pub(crate) fn block(start: &Start, context: &Context, limit: usize) -> String {
+    let key = Dir::open(&context.place.home).ok().and_then(|home| ledger::key(&home)).unwrap_or_default();
+    start.block(limit.min(MAX_CONTEXT), &key)
+}
+
+/// Returns the pages alone.
+pub(crate) fn pages(context: &Context) -> String {
+    let start = Start { vault: String::new(), ..gather(context, None, false) };
+    let key = Dir::open(&context.place.home).ok().and_then(|home| ledger::key(&home)).unwrap_or_default();
+    start.pages_within(MAX_CONTEXT / 2, &key)
+}
+
+/// An index page, unless the agent loads it by itself.
+fn page(vault: &Vault, context: &Context, agent: Option<Agent>) -> Option<Page> {
+    let is_user = vault.id() == USER;
+    if !is_user && agent == Some(Agent::ClaudeCode) && context.place.host_loads {
+        return None;
+    }
+    let text = vault.injectable_page().ok().filter(|text| !text.trim().is_empty())?;
+    let title = if is_user { "Index of the user's memories" } else { "Index of this project's memories" };
+    Some(Page { title: title.to_owned(), text })
+}
+
+fn journal(context: &Context) -> String {
+    let journal = Journal::of(&context.place);
+    let open = journal.open_items().unwrap_or_default();
+    let last = journal.files().ok().and_then(|files| files.first().and_then(|file| journal.read(file).ok().flatten()));
+    briefing(last.as_ref(), &open, &context.zone, MAX_BRIEFING)
+}
+
+fn lines(text: &str) -> Vec<String> {
+    text.lines().map(|line| line.trim_start_matches("- ").to_owned()).filter(|line| !line.is_empty()).collect()
+}
+
+/// What waits for the user's word.
+fn waiting(vaults: &[Vault]) -> Vec<String> {
+    let n_proposals: usize = vaults.iter().map(|vault| vault.inbox().map_or(0, |inbox| inbox.len())).sum();
+    let n_lines: usize = vaults.iter().map(|vault| vault.foreign_lines().map_or(0, |lines| lines.len())).sum();
+    let mut waiting = Vec::new();
+    if n_proposals > 0 {
+        let n = count(n_proposals, "memory waits", "memories wait");
+        waiting.push(format!("{n} for the user's word: memdir review"));
+    }
+    if n_lines > 0 {
+        let n = count(n_lines, "line", "lines");
+        waiting.push(format!("{n} in MEMORY.md came from somebody unknown and are left out: memdir review"));
+    }
+    waiting
+}
+
+/// Says whether memory is to be left aside: by the environment, or by what the user told the session that asks.
+pub(crate) fn is_ignored(context: &Context) -> bool {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
+    let id = std::env::var("CLAUDE_CODE_SESSION_ID").unwrap_or_default();
+    let session = || Session::of(&context.place.home, &id);
+    is_set(IGNORE) || session().is_some_and(|session| session.state().ignores_memory)
+}
