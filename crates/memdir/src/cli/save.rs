@@ -4,7 +4,10 @@ use jiff::civil::Date;
 use memdir_core::change::Edit;
 use memdir_core::dates;
 use memdir_core::hash::ContentHash;
-use memdir_core::memory::{Document, Draft, Frontmatter, MemoryName, MemoryPath, MemoryType, Scope, Value};
+use memdir_core::memory::{
+    Document, Draft, Frontmatter, MemoryName, MemoryPath, MemoryType, Rule, Scope, Value,
+};
+use memdir_core::obedience;
 use memdir_store::gate::Gate;
 use memdir_store::vault::Loaded;
 
@@ -36,6 +39,12 @@ pub(crate) struct Args {
     /// A word to find it by; may be repeated
     #[arg(long = "tag", value_name = "WORD")]
     tags: Vec<String>,
+    /// A file it is about, as a glob from the project's root; may be repeated
+    #[arg(long = "path", value_name = "GLOB")]
+    paths: Vec<String>,
+    /// What is refused, asked or said before a tool is used, for feedback: `deny bash ^git push --force`; may be repeated
+    #[arg(long = "rule", value_name = "RULE")]
+    rules: Vec<String>,
     /// A finer kind: status, standard, pattern, decision, gotcha, howto
     #[arg(long, value_name = "WORD")]
     kind: Option<String>,
@@ -104,13 +113,32 @@ pub(crate) fn run(args: Args, context: &Context, ui: &mut Ui) -> Result<Outcome,
 }
 
 fn check(args: &Args, ui: &Ui) -> Result<Checked, Failure> {
+    let memory_type = args.memory_type.parse()?;
+    check_rules(&args.rules, memory_type)?;
     Ok(Checked {
-        memory_type: args.memory_type.parse()?,
+        memory_type,
         scope: args.scope.as_deref().map(str::parse).transpose()?,
         expires: args.expires.as_deref().map(parse_date).transpose()?,
         description: one_line(&args.description, ui)?,
         body: text_or_stdin(args.body.clone())?,
     })
+}
+
+fn check_rules(rules: &[String], memory_type: MemoryType) -> Result<(), Failure> {
+    if !rules.is_empty() && memory_type != MemoryType::Feedback {
+        return Err(Failure::error("only a feedback memory has rules").hint("save it with `--type feedback`"));
+    }
+    for rule in rules {
+        let parsed: Result<Rule, _> = rule.parse();
+        let is_wrong = |why: String| {
+            Failure::error(format!("`{rule}` is not a rule: {why}")).hint(
+                "write it like `deny bash ^git push --force`, `ask edit db/**` or `remind bash ^git add -A`",
+            )
+        };
+        let parsed = parsed.map_err(|err| is_wrong(err.to_string()))?;
+        obedience::check(&parsed).map_err(is_wrong)?;
+    }
+    Ok(())
 }
 
 /// Reads a day.
@@ -137,6 +165,8 @@ fn draft(args: &Args, checked: &Checked, name: &MemoryName, context: &Context) -
         scope: checked.scope.unwrap_or(Scope::Private),
         kind: args.kind.clone(),
         tags: args.tags.clone(),
+        paths: args.paths.clone(),
+        rules: args.rules.clone(),
         created: Some(context.now),
         modified: Some(context.now),
         session: args.why.session.clone(),
@@ -199,6 +229,12 @@ fn fields(args: &Args, checked: &Checked) -> Vec<(&'static str, Value)> {
     }
     if !args.tags.is_empty() {
         fields.push(("tags", Value::list(args.tags.iter().cloned())));
+    }
+    if !args.paths.is_empty() {
+        fields.push(("paths", Value::list(args.paths.iter().cloned())));
+    }
+    if !args.rules.is_empty() {
+        fields.push(("rule", Value::list(args.rules.iter().cloned())));
     }
     fields
 }
