@@ -38,6 +38,8 @@ pub(crate) struct Context {
     pub(crate) env: Environment,
     /// Which project, which vault.
     pub(crate) place: Place,
+    /// Whether memory is left aside: then there are no vaults to be read.
+    pub(crate) is_blind: bool,
     gate: OnceCell<Gate>,
 }
 
@@ -132,8 +134,20 @@ impl Context {
         for warning in &place.warnings {
             ui.warn(&warning.to_string());
         }
+        Self::unheard(env, place)
+    }
+
+    /// Begins at a place where nobody listens.
+    pub(crate) fn unheard(env: Environment, place: Place) -> Result<Self, Failure> {
         let now = clock()?;
-        Ok(Self { now: now.timestamp(), zone: now.time_zone().clone(), env, place, gate: OnceCell::new() })
+        Ok(Self {
+            now: now.timestamp(),
+            zone: now.time_zone().clone(),
+            env,
+            place,
+            is_blind: false,
+            gate: OnceCell::new(),
+        })
     }
 
     /// Returns what new texts are judged by.
@@ -152,7 +166,7 @@ impl Context {
     /// Returns the same clock and environment at another place.
     pub(crate) fn at(&self, place: Place) -> Self {
         let (zone, env) = (self.zone.clone(), self.env.clone());
-        Self { now: self.now, zone, env, place, gate: OnceCell::new() }
+        Self { now: self.now, zone, env, place, is_blind: self.is_blind, gate: OnceCell::new() }
     }
 
     /// Opens the vaults that there are, the project's first. With an explicit vault, only that one.
@@ -162,6 +176,9 @@ impl Context {
 
     /// Opens the vaults that there are, the project's first, and finishes what a crash left in them.
     pub(crate) fn vaults(&self) -> Result<Vec<Vault>, Failure> {
+        if self.is_blind {
+            return Ok(Vec::new());
+        }
         let vaults: Vec<Vault> = [self.open_project()?, self.open_user()?].into_iter().flatten().collect();
         for vault in &vaults {
             vault.settle()?;
@@ -290,6 +307,9 @@ impl Context {
     /// Opens the vaults of every registered project and the user vault; what cannot be opened is passed over.
     pub(crate) fn all_shelves(&self) -> Result<Vec<Shelf>, Failure> {
         let mut shelves = self.shelves()?;
+        if self.is_blind {
+            return Ok(shelves);
+        }
         for project in self.other_projects()? {
             let Some(path) = &project.vault else { continue };
             if shelves.iter().any(|shelf| shelf.vault.path() == path) {

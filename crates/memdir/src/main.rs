@@ -6,6 +6,7 @@
 mod cli;
 mod context;
 mod failure;
+mod hook;
 mod ui;
 mod work;
 mod zone;

@@ -22,6 +22,7 @@ mod log;
 mod manifest;
 mod monthly;
 mod new;
+mod obedience;
 mod overview;
 mod placing;
 mod projects;
@@ -34,6 +35,7 @@ mod rows;
 mod save;
 mod search;
 mod secrets;
+mod session_context;
 mod sheet;
 mod show;
 mod stale;
@@ -56,6 +58,7 @@ use memdir_store::place;
 
 use crate::context::{self, Context};
 use crate::failure::{Failure, Outcome};
+use crate::hook;
 use crate::ui::Ui;
 
 /// Persistent memory for coding agents: markdown files you can trust.
@@ -138,7 +141,27 @@ enum Command {
     Import(import::Args),
     Export(export::Args),
     Bench(bench::Args),
+    Hook(hook::Args),
+    Context(session_context::Args),
+    Obedience(obedience::Args),
     Completions(completions::Args),
+}
+
+impl Command {
+    /// Says whether it shows memories and changes none: such a command is blind where memory is left aside.
+    fn reads_memories(&self) -> bool {
+        matches!(
+            self,
+            Self::Show(_)
+                | Self::List(_)
+                | Self::Search(_)
+                | Self::Recall(_)
+                | Self::Why(_)
+                | Self::Links(_)
+                | Self::Manifest(_)
+                | Self::Context(_)
+        )
+    }
 }
 
 /// Reads the command line. Help and version print themselves.
@@ -160,6 +183,9 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
     if let Command::Completions(args) = &cli.command {
         return completions::run(args, ui);
     }
+    if let Command::Hook(args) = &cli.command {
+        return Ok(hook::run(args, cli.global.vault, cli.global.project));
+    }
     // Who looks for secrets must not take silence for an answer.
     let looks_for_secrets = matches!(cli.command, Command::Secrets(_));
     if context::is_off() && !looks_for_secrets {
@@ -180,7 +206,8 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
         },
         (place, _) => place?,
     };
-    let context = Context::new(env, place, ui)?;
+    let mut context = Context::new(env, place, ui)?;
+    context.is_blind = cli.command.reads_memories() && hook::opening::is_ignored(&context);
     if context.place.off && !looks_for_secrets {
         return answer_nothing(&cli.command, ui);
     }
@@ -226,6 +253,9 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
         Command::Daemon(args) => daemon::run(&args, &context.env, ui),
         Command::Work(args) => work::run(&args, &context.env, ui),
         Command::Bench(args) => bench::run(&args, &context, ui),
+        Command::Context(args) => session_context::run(&args, &context, ui),
+        Command::Obedience(_) => obedience::run(&context, ui),
+        Command::Hook(args) => Ok(hook::run(&args, None, None)),
         Command::Completions(args) => completions::run(&args, ui),
     }
 }

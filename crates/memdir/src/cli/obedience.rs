@@ -31,7 +31,9 @@ pub(crate) fn run(context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
         return Ok(Outcome::Done);
     }
     if rows.is_empty() {
-        ui.say("no feedback memory has a rule; `memdir edit NAME` adds one: `rule: deny bash ^git push --force`");
+        ui.say(
+            "no feedback memory has a rule; `memdir edit NAME` adds one: `rule: deny bash ^git push --force`",
+        );
         return Ok(Outcome::Nothing);
     }
     let cells = |kept: &Kept| {

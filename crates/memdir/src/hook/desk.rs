@@ -110,8 +110,13 @@ impl<'o> Desk<'o> {
         self.note_broken(&answer.broken);
         match &self.occasion.moment {
             Moment::Start(Source::Compacted | Source::Cleared) => self.start_over(),
-            Moment::AfterTool { tool, .. } => self.note_tool(tool),
-            Moment::Stop { answer, .. } | Moment::SubagentStop { answer, .. } => self.learn(&[Sign::Said(answer)]),
+            Moment::AfterTool { tool, .. } => {
+                self.note_tool(tool);
+                self.note_progress();
+            }
+            Moment::Stop { answer, .. } | Moment::SubagentStop { answer, .. } => {
+                self.learn(&[Sign::Said(answer)])
+            }
             _ => {}
         }
         self.hand_over();

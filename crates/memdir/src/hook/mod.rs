@@ -96,13 +96,16 @@ fn watch(call: Call) {
     let mouth = Mouth::default();
     let (heard, input) = mpsc::sync_channel(1);
     let (finished, end) = mpsc::sync_channel(1);
-    let worker = { let (call, mouth) = (call.clone(), mouth.clone()); move || {
-        let bytes = read_input();
-        let until = Instant::now() + allowed.mul_f64(0.8);
-        // Nobody may be listening any more.
-        let _ = heard.send(());
-        let _ = finished.send(work(&call, &bytes, until, &mouth).map_err(|failure| failure.message));
-    }};
+    let worker = {
+        let (call, mouth) = (call.clone(), mouth.clone());
+        move || {
+            let bytes = read_input();
+            let until = Instant::now() + allowed.mul_f64(0.8);
+            // Nobody may be listening any more.
+            let _ = heard.send(());
+            let _ = finished.send(work(&call, &bytes, until, &mouth).map_err(|failure| failure.message));
+        }
+    };
     let tell = |what: &str| log::tell(call.agent.as_str(), &call.event, what);
     if thread::Builder::new().name("hook".to_owned()).spawn(worker).is_err() {
         return tell("no thread could be started");

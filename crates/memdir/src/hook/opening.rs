@@ -60,18 +60,25 @@ fn page(vault: &Vault, context: &Context, agent: Option<Agent>) -> Option<Page> 
 fn journal(context: &Context) -> String {
     let journal = Journal::of(&context.place);
     let open = journal.open_items().unwrap_or_default();
-    let last = journal.files().ok().and_then(|files| files.first().and_then(|file| journal.read(file).ok().flatten()));
+    let last = journal
+        .files()
+        .ok()
+        .and_then(|files| files.first().and_then(|file| journal.read(file).ok().flatten()));
     briefing(last.as_ref(), &open, &context.zone, MAX_BRIEFING)
 }
 
 fn lines(text: &str) -> Vec<String> {
-    text.lines().map(|line| line.trim_start_matches("- ").to_owned()).filter(|line| !line.is_empty()).collect()
+    text.lines()
+        .map(|line| line.trim_start_matches("- ").to_owned())
+        .filter(|line| !line.is_empty())
+        .collect()
 }
 
 /// What waits for the user's word.
 fn waiting(vaults: &[Vault]) -> Vec<String> {
     let n_proposals: usize = vaults.iter().map(|vault| vault.inbox().map_or(0, |inbox| inbox.len())).sum();
-    let n_lines: usize = vaults.iter().map(|vault| vault.foreign_lines().map_or(0, |lines| lines.len())).sum();
+    let n_lines: usize =
+        vaults.iter().map(|vault| vault.foreign_lines().map_or(0, |lines| lines.len())).sum();
     let mut waiting = Vec::new();
     if n_proposals > 0 {
         let n = count(n_proposals, "memory waits", "memories wait");

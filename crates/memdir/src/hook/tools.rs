@@ -37,7 +37,11 @@ impl Desk<'_> {
             return Ok(Answer::default());
         }
         let ages: String = match tool.kind {
-            ToolKind::Read => self.memories(tool).iter().map(|(vault, loaded)| account(vault, loaded, &self.asker())).collect(),
+            ToolKind::Read => self
+                .memories(tool)
+                .iter()
+                .map(|(vault, loaded)| account(vault, loaded, &self.asker()))
+                .collect(),
             _ => String::new(),
         };
         if !ages.is_empty() {

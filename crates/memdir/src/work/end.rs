@@ -8,12 +8,13 @@ use memdir_core::dates;
 use memdir_core::journal::{Digest, Item, OpenItem, Sections};
 use memdir_store::evidence::{self, Witness};
 use memdir_store::journal::{About, Journal, JournalError};
+use memdir_store::obedience;
 use memdir_store::place;
 use memdir_store::queue::{Job, Kind, Queue};
 use memdir_store::standing::Standing;
 use memdir_store::working;
 
-use super::{Subject, turn};
+use super::{Subject, settle, turn};
 use crate::context::Context;
 use crate::failure::Failure;
 
@@ -28,7 +29,10 @@ pub(super) fn run(job: &Job, context: &Context, beat: &mut dyn FnMut()) -> Resul
         write_entry(&digest, job, session, context)?;
     }
     let witness = Witness { session, now: context.now, by: Surface::Hook };
-    evidence::end(&context.vaults()?, &witness);
+    let vaults = context.vaults()?;
+    evidence::end(&vaults, &witness);
+    obedience::end(&vaults, &witness);
+    settle::run(context)?;
     working::retire(&context.place, session)?;
     let gate = Job::new(Kind::DreamGate, &context.place, context.now);
     Queue::of(&context.place).push(&gate).map(drop).map_err(|err| Failure::from_chain(&err))

@@ -7,6 +7,7 @@
 //! ```text
 //!   hook ─▶ push ─▶ start ─▶ memdir work --once ─▶ drain ─▶ turn   keeps turns, moves the cursor, working memory
 //!                     │                              ▲     ├▶ end    journal entry, what was shown in vain, retire
+//!                     │                              │     ├▶ settle what others wrote, page, index
 //!                     └ a daemon is there: nothing   │     ├▶ verify claims against the project
 //!                                     daemon · watch ┘     └▶ dream-gate
 //! ```
@@ -15,6 +16,7 @@
 //! it. A new kind of work is a variant of [`Kind`], a file here and a line in [`run`].
 
 mod end;
+mod settle;
 mod start;
 mod tick;
 mod turn;
@@ -108,6 +110,7 @@ fn run(job: &Job, project: &str, env: &Environment, ui: &Ui, beat: &mut dyn FnMu
     match job.kind {
         Kind::Turn => turn::run(job, &context, beat),
         Kind::End => end::run(job, &context, beat),
+        Kind::Settle => settle::run(&context),
         Kind::Verify => tick(&context, beat).map(drop),
         // The place where a dream begins: its gates are asked here once there is one, and until then nothing follows.
         Kind::DreamGate => Ok(()),

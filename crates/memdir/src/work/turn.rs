@@ -6,7 +6,7 @@ use memdir_store::queue::Job;
 use memdir_store::transcript::{SessionFile, TranscriptError, Transcripts};
 use memdir_store::working;
 
-use super::Subject;
+use super::{Subject, settle};
 use crate::context::Context;
 use crate::failure::Failure;
 
@@ -14,6 +14,7 @@ use crate::failure::Failure;
 const MB: u64 = 1_000_000;
 
 pub(super) fn run(job: &Job, context: &Context, beat: &mut dyn FnMut()) -> Result<(), Failure> {
+    settle::run(context)?;
     // A session whose file is gone has nothing new to say.
     let Some(subject) = Subject::of(job, &context.place) else { return Ok(()) };
     keep(&subject, context)?;

@@ -10,17 +10,38 @@ use serde_json::{Value, json};
 
 use crate::{hook, prompt, sandbox};
 
-const AGENTS: [&str; 8] = ["claude-code", "codex", "gemini", "opencode", "copilot", "cursor", "vscode", "goose"];
+const AGENTS: [&str; 8] =
+    ["claude-code", "codex", "gemini", "opencode", "copilot", "cursor", "vscode", "goose"];
 const EVENTS: [&str; 22] = [
-    "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PreCompact", "PostCompact",
-    "Stop", "SubagentStart", "SubagentStop", "SessionEnd", "BeforeAgent", "AfterAgent", "BeforeTool", "AfterTool",
-    "userPromptSubmitted", "agentStop", "beforeShellExecution", "afterFileEdit", "Notification", "Nonsense", "",
+    "SessionStart",
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "PreCompact",
+    "PostCompact",
+    "Stop",
+    "SubagentStart",
+    "SubagentStop",
+    "SessionEnd",
+    "BeforeAgent",
+    "AfterAgent",
+    "BeforeTool",
+    "AfterTool",
+    "userPromptSubmitted",
+    "agentStop",
+    "beforeShellExecution",
+    "afterFileEdit",
+    "Notification",
+    "Nonsense",
+    "",
 ];
 
 fn is_valid(output: &memdir_testkit::Output, what: &str) {
     assert!(output.is_ok(), "{what}: {output}");
     if !output.stdout.is_empty() {
-        let answer: Value = serde_json::from_str(&output.stdout).unwrap_or_else(|err| panic!("{what}: {err}"));
+        let answer: Value =
+            serde_json::from_str(&output.stdout).unwrap_or_else(|err| panic!("{what}: {err}"));
         assert!(answer.is_object(), "{what}");
     }
 }
@@ -76,7 +97,9 @@ fn nothing_is_said_where_it_would_make_the_agent_go_on() {
 fn a_hook_without_a_place_to_write_still_answers() {
     let sandbox = sandbox();
     fs::remove_dir_all(sandbox.state().join("index")).unwrap();
-    let output = hook(&sandbox, "claude-code", "UserPromptSubmit", prompt("which database do integration tests use?")).ok();
+    let output =
+        hook(&sandbox, "claude-code", "UserPromptSubmit", prompt("which database do integration tests use?"))
+            .ok();
     assert!(output.stdout.contains("feedback-real-db.md"), "{output}");
     fs::write(sandbox.state().join("sessions"), "a file where a folder should be").unwrap_or_default();
     let output = hook(&sandbox, "claude-code", "SessionStart", json!({ "source": "startup" })).ok();
@@ -89,7 +112,9 @@ fn what_goes_wrong_is_one_line_in_the_log() {
     let sandbox = sandbox();
     fs::remove_dir_all(sandbox.vault()).unwrap();
     fs::write(sandbox.vault(), "not a directory").unwrap();
-    let output = hook(&sandbox, "claude-code", "UserPromptSubmit", prompt("which database do integration tests use?")).ok();
+    let output =
+        hook(&sandbox, "claude-code", "UserPromptSubmit", prompt("which database do integration tests use?"))
+            .ok();
     assert_eq!((output.stdout.as_str(), output.stderr.as_str()), ("", ""));
     let log = fs::read_to_string(sandbox.state().join("hooks.log")).unwrap();
     assert_eq!(log.lines().count(), 1, "{log}");
@@ -102,17 +127,23 @@ fn a_stalled_disk_holds_up_nobody() {
     let sandbox = sandbox();
     let vault = sandbox.vault();
     let strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-P"];
-    let stall = ["-e", "trace=openat,openat2,read,getdents64,newfstatat,statx", "-e", "inject=openat,openat2,read,getdents64,newfstatat,statx:delay_enter=20000000"];
+    let stall = [
+        "-e",
+        "trace=openat,openat2,read,getdents64,newfstatat,statx",
+        "-e",
+        "inject=openat,openat2,read,getdents64,newfstatat,statx:delay_enter=20000000",
+    ];
     let path = vault.to_string_lossy().into_owned();
     let wrapper: Vec<&str> = strace.iter().copied().chain([path.as_str()]).chain(stall).collect();
     if Command::new("strace").arg("-V").stdout(Stdio::null()).status().is_err() {
         return;
     }
     let begun = jiff::Timestamp::now();
-    let output = hook(&sandbox, "claude-code", "UserPromptSubmit", prompt("which database do integration tests use?"))
-        .without_env("MEMDIR_HOOK_DEADLINE_MS")
-        .under(&wrapper)
-        .run();
+    let output =
+        hook(&sandbox, "claude-code", "UserPromptSubmit", prompt("which database do integration tests use?"))
+            .without_env("MEMDIR_HOOK_DEADLINE_MS")
+            .under(&wrapper)
+            .run();
     assert!(output.is_ok(), "{output}");
     assert_eq!(output.stdout, "");
     // strace itself stays until the stall is over; we left when we said so.

@@ -10,7 +10,10 @@ use crate::{context, hook, prompt, sandbox, told};
 const EVENTS: [(&str, fn() -> Value); 5] = [
     ("SessionStart", || json!({ "source": "startup" })),
     ("UserPromptSubmit", || prompt("which database do the integration tests use?")),
-    ("PreToolUse", || json!({ "tool_name": "Bash", "tool_input": { "command": "git push --force" }, "tool_use_id": "1" })),
+    (
+        "PreToolUse",
+        || json!({ "tool_name": "Bash", "tool_input": { "command": "git push --force" }, "tool_use_id": "1" }),
+    ),
     ("Stop", || json!({ "last_assistant_message": "done" })),
     ("SessionEnd", || json!({ "reason": "other" })),
 ];
@@ -45,7 +48,8 @@ fn off_opens_nothing_of_the_vault() {
     let sandbox = sandbox();
     let vault = sandbox.vault().to_string_lossy().into_owned();
     for (event, said) in EVENTS {
-        let (output, trace) = hook(&sandbox, "claude-code", event, said()).env("MEMDIR_OFF", "1").traced("%file");
+        let (output, trace) =
+            hook(&sandbox, "claude-code", event, said()).env("MEMDIR_OFF", "1").traced("%file");
         assert!(output.is_ok(), "{output}");
         let named = trace.calls.iter().find(|call| call.args.contains(&vault) && call.name != "execve");
         assert_eq!(named, None, "{event}");
@@ -63,9 +67,17 @@ fn ignoring_memory_answers_as_an_empty_vault_would() {
         let at = |sandbox: &Sandbox, text: &str| text.replace(&*sandbox.root().to_string_lossy(), "ROOT");
         assert_eq!(at(&full, &ignoring), at(&empty, &nothing), "{event}");
     }
-    let search = |sandbox: &Sandbox| sandbox.memdir(&["search", "real database", "--json"]).env("MEMDIR_IGNORE", "1").run().stdout;
+    let search = |sandbox: &Sandbox| {
+        sandbox.memdir(&["search", "real database", "--json"]).env("MEMDIR_IGNORE", "1").run().stdout
+    };
     assert_eq!(search(&full), search(&empty));
-    let recall = |sandbox: &Sandbox| sandbox.memdir(&["recall", "which database do tests use", "--json"]).env("MEMDIR_IGNORE", "1").run().stdout;
+    let recall = |sandbox: &Sandbox| {
+        sandbox
+            .memdir(&["recall", "which database do tests use", "--json"])
+            .env("MEMDIR_IGNORE", "1")
+            .run()
+            .stdout
+    };
     assert_eq!(recall(&full), recall(&empty));
 }
 
@@ -74,12 +86,19 @@ fn ignoring_memory_answers_as_an_empty_vault_would() {
 fn who_is_told_to_ignore_memory_does() {
     let sandbox = sandbox();
     let question = prompt("what did we decide about the database in integration tests?");
-    let told_so = told(&sandbox, "UserPromptSubmit", prompt("Ignore memory for this session. Which database do integration tests use?"));
+    let told_so = told(
+        &sandbox,
+        "UserPromptSubmit",
+        prompt("Ignore memory for this session. Which database do integration tests use?"),
+    );
     assert_eq!(told_so, "");
     assert_eq!(told(&sandbox, "UserPromptSubmit", question.clone()), "memdir: no memory found\n");
     let mut other = question.clone();
     other["session_id"] = json!("s2");
-    assert!(context(&hook(&sandbox, "claude-code", "UserPromptSubmit", other).ok()).contains("feedback-real-db.md"));
+    assert!(
+        context(&hook(&sandbox, "claude-code", "UserPromptSubmit", other).ok())
+            .contains("feedback-real-db.md")
+    );
     told(&sandbox, "UserPromptSubmit", prompt("ok, use memory again"));
     assert!(told(&sandbox, "UserPromptSubmit", question).contains("feedback-real-db.md"));
 }

@@ -23,7 +23,13 @@ const REAL_DB: &str = "Integration tests run against a real PostgreSQL, never ag
 /// A vault with a few memories of one project.
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_memdir"));
-    save(&sandbox, "feedback-real-db", "feedback", "Integration tests use a real database, never mocks", REAL_DB);
+    save(
+        &sandbox,
+        "feedback-real-db",
+        "feedback",
+        "Integration tests use a real database, never mocks",
+        REAL_DB,
+    );
     save(
         &sandbox,
         "project-mobile-freeze",
@@ -58,10 +64,7 @@ fn save_rule(sandbox: &Sandbox, name: &str, description: &str, rule: &str) {
 fn hook(sandbox: &Sandbox, agent: &str, event: &str, said: Value) -> Invocation {
     let mut all = json!({ "session_id": "s1", "cwd": sandbox.project(), "hook_event_name": event });
     all.as_object_mut().unwrap().extend(said.as_object().unwrap().clone());
-    sandbox
-        .memdir(&["hook", agent, event])
-        .env("MEMDIR_HOOK_DEADLINE_MS", "30000")
-        .stdin(all.to_string())
+    sandbox.memdir(&["hook", agent, event]).env("MEMDIR_HOOK_DEADLINE_MS", "30000").stdin(all.to_string())
 }
 
 /// Calls a hook of Claude Code and returns what it tells the model.

@@ -60,7 +60,8 @@ fn what_a_machine_says_in_the_users_place_brings_nothing() {
     ] {
         assert_eq!(told(&sandbox, "UserPromptSubmit", prompt(&text)), "", "{text}");
     }
-    let echo = format!("fix the typo in the footer\nnotes [memdir 0123abcd]\n{QUESTION}\n[/memdir 0123abcd]\n");
+    let echo =
+        format!("fix the typo in the footer\nnotes [memdir 0123abcd]\n{QUESTION}\n[/memdir 0123abcd]\n");
     assert_eq!(told(&sandbox, "UserPromptSubmit", prompt(&echo)), "");
 }
 
@@ -74,13 +75,19 @@ fn every_agent_is_answered_in_its_own_shape() {
         said["sessionId"] = json!(agent);
         let output = hook(&sandbox, agent, event, said).ok();
         let answer: Value = serde_json::from_str(&output.stdout).unwrap();
-        let text = answer.pointer(pointer).and_then(Value::as_str).unwrap_or_else(|| panic!("{agent}: {answer}"));
+        let text =
+            answer.pointer(pointer).and_then(Value::as_str).unwrap_or_else(|| panic!("{agent}: {answer}"));
         assert!(text.contains("feedback-real-db.md"), "{agent}: {text}");
     };
     let claude = "/hookSpecificOutput/additionalContext";
     found("claude-code", "UserPromptSubmit", prompt(QUESTION), claude);
     found("codex", "UserPromptSubmit", json!({ "prompt": QUESTION, "turn_id": "t1" }), claude);
-    found("gemini", "BeforeAgent", json!({ "prompt": QUESTION, "timestamp": "2026-04-02T10:30:00Z" }), claude);
+    found(
+        "gemini",
+        "BeforeAgent",
+        json!({ "prompt": QUESTION, "timestamp": "2026-04-02T10:30:00Z" }),
+        claude,
+    );
     found("vscode", "UserPromptSubmit", prompt(QUESTION), claude);
     found("goose", "UserPromptSubmit", prompt(QUESTION), claude);
     found("copilot", "userPromptSubmitted", prompt(QUESTION), "/additionalContext");
@@ -93,17 +100,32 @@ fn every_agent_is_answered_in_its_own_shape() {
 fn a_tool_in_use_needs_no_howto_but_its_gotcha() {
     let sandbox = sandbox();
     let kinds = [
-        ("reference-cargo-usage", "howto", "How cargo is used here: cargo build, cargo test", "Run cargo build, then cargo test.\n"),
-        ("reference-cargo-gotcha", "gotcha", "Gotcha: cargo test fails while cargo watch holds the lock", "Stop cargo watch before cargo test.\n"),
+        (
+            "reference-cargo-usage",
+            "howto",
+            "How cargo is used here: cargo build, cargo test",
+            "Run cargo build, then cargo test.\n",
+        ),
+        (
+            "reference-cargo-gotcha",
+            "gotcha",
+            "Gotcha: cargo test fails while cargo watch holds the lock",
+            "Stop cargo watch before cargo test.\n",
+        ),
     ];
     for (name, kind, description, body) in kinds {
-        let text = format!("---\nname: {name}\ndescription: \"{description}\"\ntype: reference\nkind: {kind}\n---\n\n{body}");
+        let text = format!(
+            "---\nname: {name}\ndescription: \"{description}\"\ntype: reference\nkind: {kind}\n---\n\n{body}"
+        );
         sandbox.write(&format!("{name}.md"), text);
     }
     let used = json!({ "tool_name": "Bash", "tool_input": { "command": "cargo build" }, "tool_use_id": "c1", "tool_response": {} });
     told(&sandbox, "PostToolUse", used);
     let text = told(&sandbox, "UserPromptSubmit", prompt("cargo test fails, how do I run cargo test here?"));
-    assert!(text.contains("reference-cargo-gotcha.md") && !text.contains("reference-cargo-usage.md"), "{text}");
+    assert!(
+        text.contains("reference-cargo-gotcha.md") && !text.contains("reference-cargo-usage.md"),
+        "{text}"
+    );
 }
 
 /// A hundred prompts leave every memory as it was.
@@ -116,6 +138,7 @@ fn prompts_change_no_memory() {
         assert_ne!(told(&sandbox, "UserPromptSubmit", said), "");
     }
     assert_eq!(before.changes(&Tree::of(&sandbox.vault())), [""; 0]);
-    let none = hook(&sandbox, "claude-code", "UserPromptSubmit", json!({ "prompt": QUESTION, "session_id": "" }));
+    let none =
+        hook(&sandbox, "claude-code", "UserPromptSubmit", json!({ "prompt": QUESTION, "session_id": "" }));
     assert_ne!(context(&none.ok()), "", "a session without an id is reminded too");
 }

@@ -18,7 +18,11 @@ fn the_block_has_no_clock_in_it() {
     let first = block("a", "2026-04-02T10:30:00Z");
     assert_eq!(first, block("b", "2026-04-02T23:59:59Z"));
     assert_eq!(first, block("c", "2026-07-02T10:30:00Z"));
-    assert_eq!(first, sandbox.memdir(&["context", "--agent", "codex"]).ok().stdout, "the command prints the same");
+    assert_eq!(
+        first,
+        sandbox.memdir(&["context", "--agent", "codex"]).ok().stdout,
+        "the command prints the same"
+    );
     assert!(first.len() <= 9_000, "{}", first.len());
 }
 
@@ -65,7 +69,13 @@ fn a_session_keeps_its_block_and_the_next_one_knows_more() {
         context(&hook(&sandbox, "codex", "SessionStart", said).ok())
     };
     let first = start("a");
-    save(&sandbox, "project-uses-just", "project", "The build is run with just, not make", "Builds: just build.\n");
+    save(
+        &sandbox,
+        "project-uses-just",
+        "project",
+        "The build is run with just, not make",
+        "Builds: just build.\n",
+    );
     assert_eq!(start("a"), "", "an agent that is wired twice is told once");
     assert!(!first.contains("project-uses-just"));
     assert!(start("b").contains("project-uses-just"));
@@ -115,10 +125,20 @@ fn a_planted_line_is_told_of_and_not_handed_on() {
 #[test]
 fn what_the_last_session_left_is_told() {
     let sandbox = sandbox();
-    let args = ["journal", "add", "--summary", "Moved the parser", "--decision", "Tokens are owned", "--unfinished", "Port the tests"];
+    let args = [
+        "journal",
+        "add",
+        "--summary",
+        "Moved the parser",
+        "--decision",
+        "Tokens are owned",
+        "--unfinished",
+        "Port the tests",
+    ];
     sandbox.memdir(&args).ok();
     let block = context(&hook(&sandbox, "codex", "SessionStart", json!({ "source": "startup" })).ok());
-    for words in ["Last session 2026-04-02: Moved the parser", "Decided: Tokens are owned", "Port the tests"] {
+    for words in ["Last session 2026-04-02: Moved the parser", "Decided: Tokens are owned", "Port the tests"]
+    {
         assert!(block.contains(words), "{words}: {block}");
     }
 }
@@ -128,8 +148,11 @@ fn what_the_last_session_left_is_told() {
 fn a_long_page_is_cut_at_a_line() {
     let sandbox = sandbox();
     for n in 0..120 {
-        let description = format!("Fact number {n} about the checkout service and what to remember of it at all times");
-        let text = format!("---\nname: project-fact-{n}\ndescription: {description}\ntype: project\n---\n\nFact {n}.\n");
+        let description =
+            format!("Fact number {n} about the checkout service and what to remember of it at all times");
+        let text = format!(
+            "---\nname: project-fact-{n}\ndescription: {description}\ntype: project\n---\n\nFact {n}.\n"
+        );
         sandbox.write(&format!("project-fact-{n}.md"), text);
     }
     save(&sandbox, "project-last", "project", "The last one", "It is the last one.\n");
@@ -137,7 +160,10 @@ fn a_long_page_is_cut_at_a_line() {
     let block = context(&output);
     assert!(block.len() <= 9_000, "{}", block.len());
     assert!(block.contains(" more: memdir search <words>\n[/memdir "), "{block}");
-    assert!(block.lines().filter(|line| line.contains("project-fact-")).all(|line| line.ends_with("times")), "{block}");
+    assert!(
+        block.lines().filter(|line| line.contains("project-fact-")).all(|line| line.ends_with("times")),
+        "{block}"
+    );
 }
 
 #[test]

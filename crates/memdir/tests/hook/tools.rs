@@ -17,7 +17,11 @@ fn a_memory_that_is_read_shows_its_age_first() {
     let first = text.lines().next().unwrap();
     assert!(first.starts_with("feedback-real-db.md — saved 3 days ago, said by user"), "{text}");
     let later = json!({ "prompt": "which database do integration tests use here?" });
-    assert_eq!(told(&sandbox, "UserPromptSubmit", later), "", "R2-11: what was read is in the context already");
+    assert_eq!(
+        told(&sandbox, "UserPromptSubmit", later),
+        "",
+        "R2-11: what was read is in the context already"
+    );
 }
 
 /// PR-01, PR-06: a file calls up what is about it, once.
@@ -41,6 +45,7 @@ fn a_file_calls_up_what_is_about_it() {
 #[test]
 fn a_failure_calls_up_what_is_known_about_it() {
     let sandbox = sandbox();
+    fill(&sandbox);
     let description = "ENOSPC from the file watcher means raise fs.inotify.max_user_watches";
     let body = "vite stops with ENOSPC: System limit for number of file watchers reached; raise fs.inotify.max_user_watches.\n";
     sandbox.write("reference-enospc.md", format!("---\nname: reference-enospc\ndescription: {description}\ntype: reference\nkind: gotcha\n---\n\n{body}"));
@@ -50,6 +55,28 @@ fn a_failure_calls_up_what_is_known_about_it() {
     });
     let text = told(&sandbox, "PostToolUseFailure", said);
     assert!(text.contains("reference-enospc.md"), "{text}");
+}
+
+/// Writes memories about other things: what a word says about a memory depends on how many others have it.
+fn fill(sandbox: &memdir_testkit::Sandbox) {
+    let subjects = [
+        "the invoice layout is agreed with accounting",
+        "the staging host is rebuilt every Sunday night",
+        "feature flags live in a table of their own",
+        "the search box debounces for a quarter of a second",
+        "translations come from the vendor in batches",
+        "backups are kept for ninety days in another region",
+        "the mobile team reads the changelog first",
+        "images are resized by a queue and not by the request",
+        "the checkout page has no third-party scripts",
+        "passwords are reset by support only after a call",
+    ];
+    for (n, subject) in subjects.iter().enumerate() {
+        let text = format!(
+            "---\nname: project-other-{n}\ndescription: {subject}\ntype: project\n---\n\nIt was decided that {subject}.\n"
+        );
+        sandbox.write(&format!("project-other-{n}.md"), text);
+    }
 }
 
 /// W2-01: what an agent writes with its own tool is taken up, as the agent's.
@@ -76,9 +103,23 @@ fn a_memory_that_the_agent_writes_itself_is_the_agents() {
 fn an_answer_that_names_a_memory_is_a_sign_of_use() {
     let sandbox = sandbox();
     assert_ne!(told(&sandbox, "UserPromptSubmit", prompt("which database do integration tests use?")), "");
-    told(&sandbox, "Stop", json!({ "last_assistant_message": "As feedback-real-db says, a real one.", "stop_hook_active": false }));
-    let ledger = fs::read_dir(sandbox.state().join("projects")).unwrap().flatten().next().unwrap().path().join("ledger");
-    let lines: String = fs::read_dir(ledger).unwrap().flatten().map(|file| fs::read_to_string(file.path()).unwrap()).collect();
+    told(
+        &sandbox,
+        "Stop",
+        json!({ "last_assistant_message": "As feedback-real-db says, a real one.", "stop_hook_active": false }),
+    );
+    let ledger = fs::read_dir(sandbox.state().join("projects"))
+        .unwrap()
+        .flatten()
+        .next()
+        .unwrap()
+        .path()
+        .join("ledger");
+    let lines: String = fs::read_dir(ledger)
+        .unwrap()
+        .flatten()
+        .map(|file| fs::read_to_string(file.path()).unwrap())
+        .collect();
     assert!(lines.contains("\"ev\":\"used\"") && lines.contains("\"how\":\"cited\""), "{lines}");
 }
 

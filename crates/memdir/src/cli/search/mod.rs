@@ -110,8 +110,9 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
     let as_of = args.as_of.as_deref().map(|text| moment(text, context)).transpose()?;
     let query = Query::new(&text);
     let search = Search { text, query, all: args.all, limit: args.limit, as_of, context };
-    let is_wanted =
+    let is_named =
         |layer: Layer| args.layers.contains(&layer) || (layer == Layer::Transcript && args.transcripts);
+    let is_wanted = |layer: Layer| is_named(layer) && !context.is_blind;
     let mut rows = Vec::new();
     if is_wanted(Layer::Memory) {
         rows.extend(memories::rows(&search, ui)?);
