@@ -122,7 +122,8 @@ pub fn catch_up(
     let store = Store::of(session.place);
     loop {
         beat();
-        let Some(_lock) = session.lock()? else { return Ok(Noted::Busy) };
+        let locks = session.place.home.join("locks");
+        let _lock = Lock::acquire(&locks, &lock_name(session.id)).map_err(io::Error::other)?;
         match session.advance(&store, Wish::Due { turn_ended }, now)?.0 {
             Noted::Behind => {}
             noted => return Ok(noted),

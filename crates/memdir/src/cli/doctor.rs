@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use memdir_core::text::count;
 use memdir_store::disk::Dir;
 use memdir_store::health::{Finding, Remedy, Severity, examine, examine_place};
 use memdir_store::place::{self, Environment, LocateError, Place, Registry, RegistryError};
+use memdir_store::queue::Queue;
 use memdir_store::vault::Vault;
 use serde_json::{Value, json};
 
@@ -73,6 +75,7 @@ pub(crate) fn open_up(
 /// Looks at both vaults and what is around them, without a lock and without writing.
 fn look(context: &Context, ui: &Ui) -> Result<Vec<Finding>, Failure> {
     let mut findings = examine_place(&context.place, &context.env);
+    findings.extend(background(context));
     let mut progress = ui.progress();
     for vault in [context.open_project()?, context.open_user()?].into_iter().flatten() {
         let examined = examine(&vault, &context.gate()?.scanner, |done, total| progress.at(done, total));
@@ -84,6 +87,27 @@ fn look(context: &Context, ui: &Ui) -> Result<Vec<Finding>, Failure> {
     findings.retain(|finding| seen.insert((finding.rule, finding.file.clone(), finding.message.clone())));
     findings.sort_by_key(|finding| finding.severity);
     Ok(findings)
+}
+
+/// Says what is wrong with the work that is done in the background.
+fn background(context: &Context) -> Vec<Finding> {
+    let queue = Queue::of(&context.place);
+    let finding = |rule, message| {
+        let file = Some(queue.path());
+        Finding { severity: Severity::Warning, rule, file, message, remedy: None }
+    };
+    let aside = queue.set_aside().unwrap_or_default().into_iter().map(|failed| {
+        let message = format!("`{}` was given up: {}", failed.job.key(), failed.reason);
+        finding("job-set-aside", message)
+    });
+    let hung = queue.worker().filter(|holder| holder.is_hung(Timestamp::now())).map(|holder| {
+        let pid = holder.process.pid;
+        finding(
+            "worker-hangs",
+            format!("process {pid} gives no sign of life: `kill {pid}` lets another one go on"),
+        )
+    });
+    aside.chain(hung).collect()
 }
 
 /// Carries out the remedies: permissions first, because a vault open to all is not written to.

@@ -1,0 +1,8 @@
+//! Background work against the real binary: working memory, the queue, the worker, the daemon, `watch`.
+#![cfg(target_os = "linux")]
+
+mod daemon;
+mod end;
+mod watch;
+mod worker;
+mod world;
