@@ -2,6 +2,8 @@
 //!
 //! Done again after a kill it does nothing twice: the journal knows what the session said, the ledger what was noted.
 
+use std::io;
+
 use jiff::Timestamp;
 use memdir_core::change::Surface;
 use memdir_core::dates;
@@ -41,10 +43,12 @@ pub(super) fn run(job: &Job, context: &Context, beat: &mut dyn FnMut()) -> Resul
 /// Writes what the session left into the journal, unless somebody wrapped it up in words and nothing was asked since.
 fn write_entry(digest: &Digest, job: &Job, session: &str, context: &Context) -> Result<(), Failure> {
     let journal = Journal::of(&context.place);
-    if digest.is_empty() || is_wrapped(digest, session, &journal)? {
+    let unreadable =
+        |err| Failure::error(format!("could not read the journal {}: {err}", journal.path().display()));
+    if digest.is_empty() || is_wrapped(digest, session, &journal).map_err(unreadable)? {
         return Ok(());
     }
-    let sections = sections(digest, &journal.open_items()?, context)?;
+    let sections = sections(digest, &journal.open_items().map_err(unreadable)?, context)?;
     let about = About {
         session: Some(session.to_owned()),
         started: digest.started,
@@ -59,7 +63,7 @@ fn write_entry(digest: &Digest, job: &Job, session: &str, context: &Context) -> 
     }
 }
 
-fn is_wrapped(digest: &Digest, session: &str, journal: &Journal) -> Result<bool, Failure> {
+fn is_wrapped(digest: &Digest, session: &str, journal: &Journal) -> io::Result<bool> {
     let asked: Option<Timestamp> = digest.messages().filter_map(|(at, _)| at).max();
     let is_later = |at: Timestamp| asked.is_some_and(|asked| asked <= at);
     let mut entries = journal.entries()?;

@@ -34,8 +34,16 @@ impl World {
         git(&dir, &["init", "-q", "-b", "main"]);
         git(&dir, &["add", "-A"]);
         git(&dir, &["commit", "-q", "-m", "doors"]);
-        let args =
-            ["save", "project-doors", "--type", "project", "--description", "who opens doors for the vendor"];
+        let args = [
+            "save",
+            "project-doors",
+            "--type",
+            "project",
+            "--description",
+            "who opens doors for the vendor",
+            "--force",
+            "the audit asks for it",
+        ];
         let body = "The vendor's doors are opened by `open_door()` in `src/doors.rs`, because of the audit.";
         let saved = sandbox.memdir(&args).without_env("MEMDIR_VAULT").cwd(&dir).stdin(body).run();
         assert!(saved.is_ok(), "{saved}");
@@ -114,11 +122,12 @@ impl World {
         self.memdir(&["journal", "list", "-n", "1000"]).json().as_array().unwrap().clone()
     }
 
-    /// Files of the queue, whatever their state.
+    /// Files of the queue, whatever their state. What a killed writer left under a temporary name is nobody's job.
     pub(crate) fn queued(&self) -> Vec<String> {
         let Ok(entries) = fs::read_dir(self.queue().path()) else { return Vec::new() };
         let mut names: Vec<String> =
             entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.retain(|name| !name.starts_with(".memdir-tmp-"));
         names.sort();
         names
     }
