@@ -37,4 +37,5 @@ pub mod tiers;
 pub mod transcript;
 pub mod turns;
 pub mod working;
+pub mod wiring;
 pub mod worth;
