@@ -90,6 +90,16 @@ impl Node {
     }
 }
 
+/// Says whether the child that `path` leads to is an empty container, without so much as a comment in it.
+pub(super) fn is_void(text: &str, root: &Node, path: &[usize]) -> bool {
+    let Some((&n, parents)) = path.split_last() else { return false };
+    let node = root.at(path);
+    let head = &text[root.at(parents).child_span(n).start..node.span.start];
+    let is_container = matches!(node.kind, Kind::Object(_) | Kind::Array(_));
+    let inner = is_container.then(|| &text[node.span.start + 1..node.span.end - 1]);
+    inner.is_some_and(|inner| inner.trim().is_empty()) && !head.contains("//") && !head.contains("/*")
+}
+
 /// Reads a text; `None` if there is nothing in it.
 pub(super) fn parse(text: &str) -> Result<Option<Node>, Trouble> {
     let mut reader = Reader { text, at: 0, depth: 0 };
@@ -399,6 +409,9 @@ pub(super) fn remove(text: &str, root: &Node, path: &[usize]) -> String {
     if container.n_children() == 1 {
         let end = comma.map_or(span.end, |comma| comma + 1);
         let inner = (container.span.start + 1, close);
+        if comma.is_some_and(|comma| !text[span.end..comma].trim().is_empty()) {
+            return without(text, &[span, end - 1..end]);
+        }
         let is_alone = text[inner.0..span.start].trim().is_empty() && text[end..inner.1].trim().is_empty();
         return without(
             text,
@@ -406,8 +419,11 @@ pub(super) fn remove(text: &str, root: &Node, path: &[usize]) -> String {
         );
     }
     if let Some(comma) = comma {
-        // What stands between the value and its comma can only be a comment: it goes with the value.
-        return without(text, &[whole_lines(text, span.start..comma + 1)]);
+        if text[span.end..comma].trim().is_empty() {
+            return without(text, &[whole_lines(text, span.start..comma + 1)]);
+        }
+        // What stands between a value and its comma can only be a comment, and may be the user's.
+        return without(text, &[span, comma..comma + 1]);
     }
     let before = container.child_span(n - 1).end;
     let comma = skip(text, before).unwrap_or(before);

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::command::{HookCall, SERVER, is_server};
-use super::json::{Kind, Node, add, parse, remove};
+use super::json::{Kind, Node, add, is_void, parse, remove};
 use super::splice::{Draft, Undo};
 use super::{Found, Trouble};
 
@@ -122,7 +122,7 @@ pub(super) fn unwire(text: &str, settings: &Settings, undo: Option<&Undo>) -> Re
             path.pop();
             let parent = pointer.rsplit_once('/').map_or("", |(parent, _)| parent);
             let is_ours = undo.is_none_or(|undo| undo.made.iter().any(|made| made == parent));
-            if path.is_empty() || !is_ours || root.at(&path).n_children() > 0 {
+            if !is_ours || !is_void(&text, &root, &path) {
                 break;
             }
         }
