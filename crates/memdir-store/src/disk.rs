@@ -416,6 +416,17 @@ impl Staged {
         Ok(staged)
     }
 
+    /// Gives the file the permissions and, as far as we may, the owner of another, before it is published.
+    pub fn set_like(&self, mode: u32, owner: Option<u32>) -> io::Result<()> {
+        rustix::fs::chmodat(&*self.dir.fd, &self.name, Mode::from_raw_mode(mode), AtFlags::empty())?;
+        if let Some(owner) = owner {
+            // Only root may give files away; anybody else's are their own already.
+            let owner = Some(rustix::fs::Uid::from_raw(owner));
+            let _ = rustix::fs::chownat(&*self.dir.fd, &self.name, owner, None, AtFlags::SYMLINK_NOFOLLOW);
+        }
+        Ok(())
+    }
+
     /// Publishes the file as `name` in `folder`, replacing what is there.
     pub fn rename_over(mut self, folder: &Dir, name: &str) -> io::Result<()> {
         rename_plain(&self.dir, &self.name, folder, name)?;

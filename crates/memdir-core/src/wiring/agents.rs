@@ -93,15 +93,6 @@ pub fn signs(agent: Agent, at: &Directories) -> Signs {
     Signs { paths, programs }
 }
 
-/// Says whether an agent can be told of us in one project only, and whether it can be told in any other way.
-pub fn has_project_files(agent: Agent) -> (bool, bool) {
-    match agent {
-        Agent::VsCode => (true, false),
-        Agent::Goose => (false, true),
-        _ => (true, true),
-    }
-}
-
 /// Returns the files that tell an agent of us; none if the agent has none in this scope.
 pub fn files(agent: Agent, scope: Scope, at: &Directories, program: &str) -> Vec<HostFile> {
     let hooks = || hooks(agent, program);

@@ -26,7 +26,7 @@ mod yaml;
 #[cfg(test)]
 mod tests;
 
-pub use agents::{Directories, HostFile, Part, Scope, Signs, files, has_project_files, signs};
+pub use agents::{Directories, HostFile, Part, Scope, Signs, files, signs};
 pub use command::{HookCall, SERVER, is_memdir};
 pub use events::events;
 pub use settings::Settings;

@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use memdir_core::wiring::Directories;
+
 use super::LocateError;
 use super::path::resolve;
 use super::warning::Ignored;
@@ -42,6 +44,10 @@ pub struct Environment {
     pub codex_home: Option<PathBuf>,
     /// `GEMINI_CLI_HOME`: the directory whose `.gemini` Gemini CLI uses instead of the home's.
     pub gemini_home: Option<PathBuf>,
+    /// `XDG_CONFIG_HOME`: where programs keep settings instead of `~/.config`.
+    pub xdg_config_home: Option<PathBuf>,
+    /// `COPILOT_HOME`: replaces `~/.copilot`.
+    pub copilot_home: Option<PathBuf>,
 }
 
 /// Where agents keep the files of their sessions; none where that is unknown.
@@ -74,6 +80,8 @@ impl Environment {
             search_path: set("PATH"),
             codex_home: path(CODEX_HOME),
             gemini_home: path(GEMINI_HOME),
+            xdg_config_home: path(XDG_CONFIG_HOME),
+            copilot_home: path(COPILOT_HOME),
         }
     }
 
@@ -94,6 +102,31 @@ impl Environment {
             Some(dir) => self.absolute(dir),
             None => self.absolute(&self.user_home()?.join(".claude")),
         }
+    }
+
+    /// Returns where agents keep their settings, with the project that those of a project are for.
+    pub fn agent_directories(&self, project: Option<PathBuf>) -> Result<Directories, LocateError> {
+        let home = self.absolute(self.user_home()?)?;
+        let or_home = |dir: &Option<PathBuf>, name: &str| match set(dir) {
+            Some(dir) => self.absolute(dir),
+            None => Ok(home.join(name)),
+        };
+        let config = set(&self.xdg_config_home).filter(|dir| dir.is_absolute());
+        let claude_state = match set(&self.claude_config_dir) {
+            Some(dir) => self.absolute(dir)?.join(".claude.json"),
+            None => home.join(".claude.json"),
+        };
+        let gemini = set(&self.gemini_home).map_or_else(|| Ok(home.clone()), |dir| self.absolute(dir))?;
+        Ok(Directories {
+            config: config.map_or_else(|| home.join(".config"), Path::to_owned),
+            claude: self.claude_dir()?,
+            claude_state,
+            codex: or_home(&self.codex_home, ".codex")?,
+            gemini: gemini.join(".gemini"),
+            copilot: or_home(&self.copilot_home, ".copilot")?,
+            project,
+            home,
+        })
     }
 
     /// Returns where agents keep the files of their sessions.
@@ -197,6 +230,8 @@ const CLAUDE_PROJECT_DIR_NAME: &str = "CLAUDE_CODE_PROJECT_DIR_NAME";
 const COWORK_OVERRIDE: &str = "CLAUDE_COWORK_MEMORY_PATH_OVERRIDE";
 const CODEX_HOME: &str = "CODEX_HOME";
 const GEMINI_HOME: &str = "GEMINI_CLI_HOME";
+const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
+const COPILOT_HOME: &str = "COPILOT_HOME";
 
 fn is_folder_name(name: &str) -> bool {
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
