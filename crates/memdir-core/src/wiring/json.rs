@@ -266,7 +266,7 @@ pub(super) fn add(
     let root = parse(&text)?.ok_or(Trouble::Empty)?;
     let container = root.at(path);
     let unit = unit(&text, &root);
-    let style = style(&text, &root, container, &unit);
+    let style = style(&text, &root, path, &unit);
     let nl = newline(&text);
     let mut child = key.map_or_else(String::new, |key| format!("{}: ", Value::from(key)));
     match &style {
@@ -320,10 +320,11 @@ fn fill(draft: &mut Draft, container: &Node, style: &Style, nl: &str, child: &st
     draft.insert(at, &inserted);
 }
 
-fn style(text: &str, root: &Node, container: &Node, unit: &str) -> Style {
+fn style(text: &str, root: &Node, path: &[usize], unit: &str) -> Style {
+    let container = root.at(path);
     if container.n_children() == 0 {
         let is_tiny = root.n_children() == 0;
-        if !is_tiny && !text[root.span.clone()].contains('\n') {
+        if !is_tiny && !(has_own_line(text, root, path) && text[root.span.clone()].contains('\n')) {
             return Style::Row(" ");
         }
         let line = &text[line_around(text, container.span.start)];
@@ -340,6 +341,15 @@ fn style(text: &str, root: &Node, container: &Node, unit: &str) -> Style {
     let is_tight = second.is_some_and(|second| text[..second].ends_with(','))
         || (second.is_none() && !text[root.span.clone()].contains([' ', '\n']));
     Style::Row(if is_tight { "" } else { " " })
+}
+
+/// Says whether a container, or its key, is the first on its line.
+fn has_own_line(text: &str, root: &Node, path: &[usize]) -> bool {
+    let start = match path.split_last() {
+        Some((&n, parents)) => root.at(parents).child_span(n).start,
+        None => root.span.start,
+    };
+    text[line_around(text, start).start..start].trim_matches([' ', '\t', MARK]).is_empty()
 }
 
 /// Returns what one level is set in by.

@@ -28,10 +28,10 @@ mod tests;
 
 pub use agents::{Directories, HostFile, Part, Scope, Signs, files, signs};
 pub use command::{HookCall, SERVER, is_memdir};
-pub use events::events;
+pub use events::{Event, events};
 pub use settings::Settings;
 pub use splice::{Insertion, Undo};
-pub use toml::trusted_hooks;
+pub use toml::is_trusted;
 
 /// What we want to stand in a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,10 +49,8 @@ pub enum Content {
 /// What a file holds of ours.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Found {
-    /// How many hooks.
-    pub n_hooks: usize,
-    /// Below which events.
-    pub events: Vec<String>,
+    /// The hooks.
+    pub hooks: Vec<HookPlace>,
     /// Whether the server is there.
     pub has_server: bool,
     /// Which programs are called.
@@ -61,10 +59,21 @@ pub struct Found {
     pub is_complete: bool,
 }
 
+/// Where a hook stands in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookPlace {
+    /// The event in the host's spelling.
+    pub event: String,
+    /// Which group of the event it is in, from 0.
+    pub group: usize,
+    /// Which hook of the group it is, from 0.
+    pub number: usize,
+}
+
 impl Found {
     /// Says whether nothing of ours is there.
     pub fn is_empty(&self) -> bool {
-        self.n_hooks == 0 && !self.has_server
+        self.hooks.is_empty() && !self.has_server
     }
 }
 

@@ -3,8 +3,9 @@
 //! The file is all ours. One that somebody has changed is neither overwritten nor removed.
 
 use super::command::is_memdir;
+use super::events::Event;
 use super::splice::{Draft, Undo};
-use super::{Found, Trouble, events};
+use super::{Found, HookPlace, Trouble, events};
 use crate::host::Agent;
 
 const PLUGIN: &str = include_str!("opencode.js");
@@ -20,10 +21,9 @@ pub(super) fn text(program: &str) -> String {
 
 pub(super) fn look(text: &str, program: &str) -> Found {
     let Some(found) = program_of(text) else { return Found::default() };
-    let names = || events(Agent::Opencode).iter().map(|event| event.name.to_owned());
+    let hook = |event: &Event| HookPlace { event: event.name.to_owned(), group: 0, number: 0 };
     Found {
-        n_hooks: names().count(),
-        events: names().collect(),
+        hooks: events(Agent::Opencode).iter().map(hook).collect(),
         has_server: false,
         is_complete: text == self::text(program),
         programs: vec![found],

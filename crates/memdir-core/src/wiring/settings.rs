@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::command::{HookCall, SERVER, is_server};
 use super::json::{Kind, Node, add, is_void, parse, remove};
 use super::splice::{Draft, Undo};
-use super::{Found, Trouble};
+use super::{Found, HookPlace, Trouble};
 
 /// Where every host that has hooks in JSON keeps them.
 const HOOKS: &str = "hooks";
@@ -49,8 +49,8 @@ pub(super) fn look(text: &str, settings: &Settings) -> Result<Found, Trouble> {
     for own in &own {
         let program = match &own.is {
             OwnKind::Hook { event, call } => {
-                found.n_hooks += 1;
-                found.events.push(event.clone());
+                let number = own.path.get(4).copied().unwrap_or(0);
+                found.hooks.push(HookPlace { event: event.clone(), group: own.path[2], number });
                 &call.program
             }
             OwnKind::Server { program } => {

@@ -184,6 +184,15 @@ fn a_hook_that_shares_a_group_leaves_the_group() {
 }
 
 #[test]
+fn a_hook_is_found_where_it_stands() {
+    let content = content(Agent::ClaudeCode, Part::Hooks);
+    let text = r#"{"hooks":{"Stop":[{"hooks":[]},{"hooks":[{"command":"mine"},{"command":"memdir hook claude Stop"}]}]}}"#;
+    let found = look(text, &content).unwrap();
+    assert_eq!(found.hooks, [HookPlace { event: "Stop".to_owned(), group: 1, number: 1 }]);
+    assert_eq!((found.programs, found.is_complete), (vec!["memdir".to_owned()], false));
+}
+
+#[test]
 fn a_time_limit_that_the_user_set_is_kept() {
     let content = content(Agent::ClaudeCode, Part::Hooks);
     let (after, _) = wired("{}", &content);
@@ -268,8 +277,12 @@ fn a_table_in_the_middle_goes_with_all_below_it() {
 #[test]
 fn trust_is_read_by_hook() {
     let config = "[hooks.state.\"/h/hooks.json:stop:0:0\"]\ntrusted_hash = \"sha256:1\"\n[hooks.state.\"/h/hooks.json:session_start:1:0\"]\nenabled = false\ntrusted_hash = \"sha256:2\"\n[hooks.state.\"/other.json:stop:0:0\"]\ntrusted_hash = \"x\"\n";
-    assert_eq!(trusted_hooks(config, "/h/hooks.json"), ["stop:0:0"]);
-    assert!(trusted_hooks("broken = ", "/h/hooks.json").is_empty());
+    let hook = |event: &str, group| HookPlace { event: event.to_owned(), group, number: 0 };
+    let is_trusted = |event: &str, group| is_trusted(config, "/h/hooks.json", &hook(event, group));
+    assert!(is_trusted("Stop", 0));
+    assert!(!is_trusted("Stop", 1));
+    assert!(!is_trusted("SessionStart", 1), "it is switched off");
+    assert!(!super::is_trusted("broken = ", "/h/hooks.json", &hook("Stop", 0)));
 }
 
 #[test]

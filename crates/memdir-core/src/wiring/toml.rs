@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::command::{SERVER, is_server};
 use super::splice::{Draft, Undo, line_around, newline, without};
-use super::{Found, Trouble};
+use super::{Found, HookPlace, Trouble};
 
 /// Where Codex looks for servers.
 const SERVERS: &str = "mcp_servers";
@@ -68,21 +68,25 @@ pub(super) fn unwire(text: &str, undo: Option<&Undo>) -> Result<String, Trouble>
     }
 }
 
-/// Returns for which of these hooks Codex has noted that the user trusts them: a hook is `event:group:number`, an event
-/// in snake case.
-pub fn trusted_hooks(config: &str, hooks_file: &str) -> Vec<String> {
-    let Ok(table) = DeTable::parse(config) else { return Vec::new() };
+/// Says whether Codex has noted in its `config` that the user trusts this hook of `hooks_file`.
+pub fn is_trusted(config: &str, hooks_file: &str, hook: &HookPlace) -> bool {
+    let Ok(table) = DeTable::parse(config) else { return false };
     let state = table.get_ref().get("hooks").and_then(|hooks| hooks.get_ref().get("state"));
-    let Some(state) = state.and_then(|state| state.get_ref().as_table()) else { return Vec::new() };
-    let is_trusted = |value: &Spanned<DeValue<'_>>| {
-        let is_on = value.get_ref().get("enabled").and_then(|on| on.get_ref().as_bool()) != Some(false);
-        is_on && value.get_ref().get("trusted_hash").is_some()
-    };
-    state
-        .iter()
-        .filter(|(_, value)| is_trusted(value))
-        .filter_map(|(key, _)| Some(key.get_ref().strip_prefix(hooks_file)?.strip_prefix(':')?.to_owned()))
-        .collect()
+    let key = format!("{hooks_file}:{}:{}:{}", snake_case(&hook.event), hook.group, hook.number);
+    let Some(noted) = state.and_then(|state| state.get_ref().get(key.as_str())) else { return false };
+    let is_off = noted.get_ref().get("enabled").and_then(|on| on.get_ref().as_bool()) == Some(false);
+    noted.get_ref().get("trusted_hash").is_some() && !is_off
+}
+
+fn snake_case(event: &str) -> String {
+    let mut name = String::with_capacity(event.len() + 4);
+    for c in event.chars() {
+        if c.is_ascii_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.push(c.to_ascii_lowercase());
+    }
+    name
 }
 
 fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, Trouble> {

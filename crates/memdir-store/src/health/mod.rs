@@ -12,6 +12,7 @@ mod surroundings;
 use std::io;
 use std::path::PathBuf;
 
+use memdir_core::host::Agent;
 use memdir_core::secrets::Scanner;
 use serde::Serialize;
 
@@ -61,6 +62,8 @@ pub enum Remedy {
     MakeVault,
     /// Writes the list of projects anew.
     RewriteRegistry,
+    /// Tells an agent of us anew.
+    Rewire(Agent),
 }
 
 impl Remedy {
@@ -72,6 +75,7 @@ impl Remedy {
             Self::Restrict(_) => "closes them to others".to_owned(),
             Self::Adopt(dir) => format!("copies its memories from {}, which stays as it is", dir.display()),
             Self::MakeVault => "makes the directory; `memdir undo` then brings the memories back".to_owned(),
+            Self::Rewire(_) => "writes our entries in its settings anew".to_owned(),
             Self::RewriteRegistry => "keeps the damaged file aside and writes a new one".to_owned(),
         }
     }

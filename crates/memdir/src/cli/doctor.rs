@@ -1,9 +1,13 @@
 //! `memdir doctor`: what is wrong, and what can be done about it without touching a memory's text.
 
+mod probe;
+mod wiring;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use memdir_core::host::Agent;
 use memdir_core::text::count;
 use memdir_store::disk::Dir;
 use memdir_store::health::{Finding, Remedy, Severity, examine, examine_place};
@@ -12,16 +16,18 @@ use memdir_store::queue::Queue;
 use memdir_store::vault::Vault;
 use serde_json::{Value, json};
 
-use super::import;
+use self::wiring::Survey;
+use super::{import, init};
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::ui::{Column, Tone, Ui};
 
-/// Look for what is wrong with memories, vaults and state
+/// Look for what is wrong with memories, vaults, state and the settings of agents
 ///
 /// Without --fix nothing is changed. With it MEMORY.md is repaired, interrupted changes are finished, left-over
-/// files removed, permissions closed, and memories that a moved project left behind copied over. The text of a
-/// memory is never changed. Exit code 1 says that a problem is left.
+/// files removed, permissions closed, memories that a moved project left behind copied over, and agents told of
+/// memdir anew whose settings call another program. The text of a memory is never changed. Exit code 1 says that a
+/// problem is left.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Repair what can be repaired safely
@@ -36,15 +42,18 @@ struct Row {
 }
 
 pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
-    let found = look(context, ui)?;
+    let mut survey = wiring::survey(context);
+    let found = look(context, &survey, ui)?;
     let rows = if args.fix && found.iter().any(|finding| finding.remedy.is_some()) {
         fix(&found, &context.at(place::locate(&context.env)?), ui)?;
-        compare(found, look(&context.at(place::locate(&context.env)?), ui)?)
+        let context = context.at(place::locate(&context.env)?);
+        survey = wiring::survey(&context);
+        compare(found, look(&context, &survey, ui)?)
     } else {
         found.into_iter().map(|finding| Row { finding, fixed: false }).collect()
     };
     let healthy = !rows.iter().any(|row| row.finding.severity == Severity::Problem && !row.fixed);
-    print(&rows, healthy, args.fix, ui);
+    print(&rows, &survey, healthy, args.fix, ui);
     Ok(if healthy { Outcome::Done } else { Outcome::Nothing })
 }
 
@@ -68,14 +77,15 @@ pub(crate) fn open_up(
     };
     let message = err.hint().map_or_else(|| err.to_string(), |hint| format!("{err}; {hint}"));
     let finding = Finding { severity: Severity::Problem, rule, file: None, message, remedy: None };
-    print(&[Row { finding, fixed: false }], false, false, ui);
+    print(&[Row { finding, fixed: false }], &Survey::default(), false, false, ui);
     Ok(None)
 }
 
 /// Looks at both vaults and what is around them, without a lock and without writing.
-fn look(context: &Context, ui: &Ui) -> Result<Vec<Finding>, Failure> {
+fn look(context: &Context, survey: &Survey, ui: &Ui) -> Result<Vec<Finding>, Failure> {
     let mut findings = examine_place(&context.place, &context.env);
     findings.extend(background(context));
+    findings.extend(survey.findings.iter().cloned());
     let mut progress = ui.progress();
     for vault in [context.open_project()?, context.open_user()?].into_iter().flatten() {
         let examined = examine(&vault, &context.gate()?.scanner, |done, total| progress.at(done, total));
@@ -124,6 +134,12 @@ fn fix(found: &[Finding], context: &Context, ui: &Ui) -> Result<(), Failure> {
     }
     if remedies().any(|remedy| *remedy == Remedy::MakeVault) {
         context.create_project(ui)?;
+    }
+    let agents: Vec<Agent> = remedies()
+        .filter_map(|remedy| if let Remedy::Rewire(agent) = remedy { Some(*agent) } else { None })
+        .collect();
+    if !agents.is_empty() {
+        init::rewire(&agents, context, ui)?;
     }
     let adoptions =
         remedies().filter_map(|remedy| if let Remedy::Adopt(dir) = remedy { Some(dir) } else { None });
@@ -194,10 +210,10 @@ fn compare(before: Vec<Finding>, after: Vec<Finding>) -> Vec<Row> {
     rows
 }
 
-fn print(rows: &[Row], healthy: bool, fix: bool, ui: &mut Ui) {
+fn print(rows: &[Row], survey: &Survey, healthy: bool, fix: bool, ui: &mut Ui) {
     if ui.is_json() {
         let findings: Vec<Value> = rows.iter().map(as_json).collect();
-        ui.json(&json!({ "healthy": healthy, "findings": findings }));
+        ui.json(&json!({ "healthy": healthy, "findings": findings, "agents": survey.to_json() }));
         return;
     }
     for (severity, tone) in

@@ -271,7 +271,7 @@ impl Actor<'_> {
 }
 
 /// Returns the file that the host reads: one that exists, else the first.
-pub(super) fn chosen(file: &HostFile) -> PathBuf {
+pub(crate) fn chosen(file: &HostFile) -> PathBuf {
     let mut names = [&file.path].into_iter().chain(&file.others);
     names.find(|path| path.exists()).unwrap_or(&file.path).clone()
 }

@@ -35,18 +35,18 @@ impl Problem {
 
 /// A file and what it says.
 #[derive(Debug)]
-pub(super) struct SettingsFile {
+pub(crate) struct SettingsFile {
     /// Where it really is, behind all links.
     real: PathBuf,
     /// Its text; `None` if there is no such file.
-    pub(super) text: Option<String>,
+    pub(crate) text: Option<String>,
     mode: u32,
     owner: Option<u32>,
 }
 
 impl SettingsFile {
     /// Reads a file that may not exist.
-    pub(super) fn read(path: &Path) -> Result<Self, Problem> {
+    pub(crate) fn read(path: &Path) -> Result<Self, Problem> {
         match fs::symlink_metadata(path) {
             Err(err) if err.kind() == io::ErrorKind::NotFound => {
                 let real = behind_links(path).map_err(|err| Problem::io(&err))?;

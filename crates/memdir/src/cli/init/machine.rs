@@ -39,11 +39,14 @@ impl Machine {
     }
 
     /// Says whether an agent has left its directory here, or is on the path.
-    pub(crate) fn has(&self, agent: Agent) -> bool {
-        let signs = signs(agent, &self.at);
-        let is_sign = |path: &PathBuf| path.exists() && !self.is_our_doing(path);
-        signs.paths.iter().any(is_sign)
-            || signs.programs.iter().any(|name| on_path(self.search_path.as_ref(), name).next().is_some())
+    fn has(&self, agent: Agent) -> bool {
+        let is_program = |name: &&str| on_path(self.search_path.as_ref(), name).next().is_some();
+        self.is_in_use(agent) || signs(agent, &self.at).programs.iter().any(is_program)
+    }
+
+    /// Says whether an agent has left its directory here.
+    pub(crate) fn is_in_use(&self, agent: Agent) -> bool {
+        signs(agent, &self.at).paths.iter().any(|path| path.exists() && !self.is_our_doing(path))
     }
 
     /// Says whether the memdir plugin is switched on in Claude Code.

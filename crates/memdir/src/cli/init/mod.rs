@@ -24,6 +24,8 @@ use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::ui::Ui;
 
+pub(crate) use self::act::chosen;
+pub(crate) use self::file::SettingsFile;
 pub(crate) use self::machine::Machine;
 
 /// Set up memory for this project and tell your coding agents of it

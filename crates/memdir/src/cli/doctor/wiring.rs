@@ -1,0 +1,246 @@
+//! Whether the agents on this machine reach us: told by which file, calling which program, and does that answer.
+//!
+//! Only programs that the user's own settings name are run, or this very one: what a repository ships is never started.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use memdir_core::host::Agent;
+use memdir_core::wiring::{self, Found, HostFile, Scope, events, is_trusted};
+use memdir_store::health::{Finding, Remedy, Severity};
+use serde_json::{Value, json};
+
+use super::probe;
+use crate::cli::init::{Machine, SettingsFile, chosen};
+use crate::context::Context;
+
+/// What was found out about agents.
+#[derive(Debug, Default)]
+pub(super) struct Survey {
+    agents: Vec<Checked>,
+    pub(super) findings: Vec<Finding>,
+}
+
+/// One agent in one scope.
+#[derive(Debug)]
+struct Checked {
+    agent: Agent,
+    scope: Scope,
+    files: Vec<(PathBuf, Found)>,
+    by_plugin: bool,
+    programs: Vec<String>,
+    hook: Option<Result<(), String>>,
+    server: Option<Result<(), String>>,
+    is_current: bool,
+    is_trusted: Option<bool>,
+}
+
+/// Looks at every agent that is in use or was told of us. Nothing is written.
+pub(super) fn survey(context: &Context) -> Survey {
+    let mut survey = Survey::default();
+    let Ok(machine) = Machine::new(context) else { return survey };
+    let mut doctor = Doctor { machine: &machine, servers: BTreeMap::new(), findings: Vec::new() };
+    for agent in Agent::ALL {
+        let user = doctor.look(agent, Scope::User);
+        let project = doctor.look(agent, Scope::Project);
+        let is_wired = user.is_wired() || project.is_wired();
+        if !is_wired && machine.is_in_use(agent) {
+            doctor.note(agent);
+        }
+        for mut checked in [user, project].into_iter().filter(Checked::is_wired) {
+            doctor.examine(&mut checked);
+            survey.agents.push(checked);
+        }
+    }
+    survey.findings = doctor.findings;
+    survey
+}
+
+impl Survey {
+    /// Returns a row for each agent that was told of us.
+    pub(super) fn to_json(&self) -> Vec<Value> {
+        self.agents.iter().map(Checked::to_json).collect()
+    }
+}
+
+impl Checked {
+    fn is_wired(&self) -> bool {
+        self.by_plugin || self.files.iter().any(|(_, found)| !found.is_empty())
+    }
+
+    fn file(&self, wanted: impl Fn(&Found) -> bool) -> Option<&Path> {
+        self.files.iter().find(|(_, found)| wanted(found)).map(|(path, _)| path.as_path())
+    }
+
+    fn to_json(&self) -> Value {
+        let shown = |path: Option<&Path>| path.map(|path| path.display().to_string());
+        let runs = |run: &Option<Result<(), String>>| run.as_ref().map(Result::is_ok);
+        json!({
+            "agent": self.agent.as_str(),
+            "scope": if self.scope == Scope::User { "user" } else { "project" },
+            "plugin": self.by_plugin,
+            "hooks": shown(self.file(|found| !found.hooks.is_empty())),
+            "mcp": shown(self.file(|found| found.has_server)),
+            "programs": self.programs,
+            "current": self.is_current,
+            "hook_runs": runs(&self.hook),
+            "mcp_runs": runs(&self.server),
+            "trusted": self.is_trusted,
+        })
+    }
+}
+
+struct Doctor<'m> {
+    machine: &'m Machine,
+    /// Servers that were asked already, by program.
+    servers: BTreeMap<String, Result<(), String>>,
+    findings: Vec<Finding>,
+}
+
+impl Doctor<'_> {
+    /// Reads an agent's files.
+    fn look(&mut self, agent: Agent, scope: Scope) -> Checked {
+        let mut files = Vec::new();
+        for file in wiring::files(agent, scope, &self.machine.at, &self.machine.program) {
+            let path = chosen(&file);
+            if let Some(found) = self.read(agent, scope, &file, &path) {
+                files.push((path, found));
+            }
+        }
+        let mut programs: Vec<String> = files.iter().flat_map(|(_, found)| found.programs.clone()).collect();
+        programs.sort();
+        programs.dedup();
+        let by_plugin =
+            agent == Agent::ClaudeCode && scope == Scope::User && self.machine.has_claude_plugin();
+        let is_current = programs.iter().all(|program| *program == self.machine.program);
+        Checked {
+            agent,
+            scope,
+            files,
+            by_plugin,
+            programs,
+            hook: None,
+            server: None,
+            is_current,
+            is_trusted: None,
+        }
+    }
+
+    /// Reads one file. One that cannot be read is told where it is the user's.
+    fn read(&mut self, agent: Agent, scope: Scope, file: &HostFile, path: &Path) -> Option<Found> {
+        let found = SettingsFile::read(path)
+            .map_err(|problem| problem.message)
+            .map(|file| file.text.unwrap_or_default())
+            .and_then(|text| wiring::look(&text, &file.content).map_err(|trouble| trouble.to_string()));
+        match found {
+            Ok(found) => Some(found),
+            Err(why) => {
+                if scope == Scope::User {
+                    let message = format!("{} has settings that memdir cannot read: {why}", agent.title());
+                    self.find(Severity::Warning, "agent-settings", Some(path), message, None);
+                }
+                None
+            }
+        }
+    }
+
+    fn note(&mut self, agent: Agent) {
+        let command = match agent {
+            Agent::VsCode => "memdir init --agent vscode",
+            _ => "memdir init",
+        };
+        let message = format!("{} is in use and was not told of memdir: `{command}`", agent.title());
+        self.find(Severity::Note, "agent-not-told", None, message, None);
+    }
+
+    fn examine(&mut self, checked: &mut Checked) {
+        let agent = checked.agent;
+        let remedy = (checked.scope == Scope::User).then_some(Remedy::Rewire(agent));
+        let path = checked.file(|found| !found.is_empty()).map(Path::to_owned);
+        let path = path.as_deref();
+        if checked.by_plugin {
+            if let Some(path) = path {
+                let message = format!("{} is told twice: by its plugin and by its settings", agent.title());
+                self.find(Severity::Warning, "agent-told-twice", Some(path), message, remedy);
+            }
+            return;
+        }
+        for program in checked.programs.iter().filter(|program| **program != self.machine.program) {
+            let (severity, rule, what) = match Path::new(program).is_file() {
+                true => (Severity::Warning, "agent-other-program", "another program than this one"),
+                false => (Severity::Problem, "agent-lost-program", "a program that is gone"),
+            };
+            let message = format!("{} calls {what}: {program}", agent.title());
+            self.find(severity, rule, path, message, remedy.clone());
+        }
+        if checked.is_current && checked.files.iter().any(|(_, found)| !found.is_complete) {
+            let n_hooks: usize = checked.files.iter().map(|(_, found)| found.hooks.len()).sum();
+            let has_server = checked.files.iter().any(|(_, found)| found.has_server);
+            let server = if has_server { "the MCP server" } else { "no MCP server" };
+            let message =
+                format!("{} has {n_hooks} of {} hooks and {server}", agent.title(), events(agent).len());
+            self.find(Severity::Warning, "agent-incomplete", path, message, remedy);
+        }
+        self.run(checked, path);
+        self.ask_for_trust(checked);
+    }
+
+    /// Runs what the host would run.
+    fn run(&mut self, checked: &mut Checked, path: Option<&Path>) {
+        let agent = checked.agent;
+        for program in checked.programs.clone() {
+            let may_run = checked.scope == Scope::User || program == self.machine.program;
+            if !may_run || !Path::new(&program).is_file() {
+                continue;
+            }
+            if checked.files.iter().any(|(_, found)| !found.hooks.is_empty()) {
+                let answer = probe::hook(&program, agent);
+                if let Err(why) = &answer {
+                    let message = format!("the hook of {} {why}", agent.title());
+                    self.find(Severity::Problem, "agent-hook", path, message, None);
+                }
+                checked.hook = Some(answer);
+            }
+            if checked.files.iter().any(|(_, found)| found.has_server) {
+                let answer =
+                    self.servers.entry(program.clone()).or_insert_with(|| probe::server(&program)).clone();
+                if let Err(why) = &answer {
+                    let message = format!("the MCP server {program} {why}");
+                    self.find(Severity::Problem, "agent-mcp", None, message, None);
+                }
+                checked.server = Some(answer);
+            }
+        }
+    }
+
+    /// Codex runs no hook that the user has not looked at.
+    fn ask_for_trust(&mut self, checked: &mut Checked) {
+        let hooks = checked.files.iter().find(|(_, found)| !found.hooks.is_empty());
+        let Some((path, found)) = hooks.filter(|_| checked.agent == Agent::Codex) else { return };
+        let config = SettingsFile::read(&self.machine.at.codex.join("config.toml"));
+        let config = config.ok().and_then(|file| file.text).unwrap_or_default();
+        let name = path.display().to_string();
+        let n_waiting = found.hooks.iter().filter(|hook| !is_trusted(&config, &name, hook)).count();
+        checked.is_trusted = Some(n_waiting == 0);
+        if n_waiting > 0 {
+            let message = format!(
+                "Codex CLI does not run {n_waiting} of {} hooks before you trust them: start `codex` and open `/hooks`",
+                found.hooks.len()
+            );
+            let path = path.clone();
+            self.find(Severity::Warning, "codex-trust", Some(&path), message, None);
+        }
+    }
+
+    fn find(
+        &mut self,
+        severity: Severity,
+        rule: &'static str,
+        file: Option<&Path>,
+        message: String,
+        remedy: Option<Remedy>,
+    ) {
+        let file = file.map(Path::to_owned);
+        self.findings.push(Finding { severity, rule, file, message, remedy });
+    }
+}
