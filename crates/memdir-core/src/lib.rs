@@ -20,6 +20,7 @@ pub mod learned;
 pub mod likeness;
 mod memo;
 pub mod memory;
+pub mod memory_tool;
 pub mod merge;
 pub mod obedience;
 pub mod page;
