@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 use memdir_core::change::Surface;
 use memdir_core::claims::Verification;
 use memdir_core::frame::{Item, defused, enclosed, frame};
-use memdir_core::memory::MemoryPath;
+use memdir_core::memory::{MemoryPath, Provenance};
 use memdir_core::recall::{Hit, MAX_SHOWN, Moment, Trigger, Weights, recall, triggers};
 use memdir_core::text::{age, visible_line};
 
@@ -255,8 +255,8 @@ pub fn account(vault: &Vault, loaded: &Loaded, asker: &Asker<'_>) -> String {
     let verifier = Verifier::around(asker.place, asker.env, asker.now, asker.zone.clone());
     let subject = verifier.subject(vault, loaded);
     let checked = (!subject.claims.is_empty()).then(|| verifier.glance(&subject, &Cache::load(vault)));
-    let usage = Usage::of(vault, None, asker.now);
-    let (remarks, advice) = remarks(loaded, &usage, checked.as_ref(), asker);
+    let said_by = vault.said_by(loaded.hash);
+    let (remarks, advice) = remarks(loaded, said_by, checked.as_ref(), asker.now, asker.zone);
     let head = format!("{}.md — {}", loaded.path.stem(), remarks.join(", "));
     let advice = advice
         .unwrap_or_else(|| "A record of its time: where the code differs, the code is right.".to_owned());
@@ -272,9 +272,22 @@ pub fn machine_key(vault: &Vault) -> Vec<u8> {
 
 fn item(reminder: &Reminder, usage: &Usage, checked: Option<&Verification>, asker: &Asker<'_>) -> Item {
     let Reminder { hit, loaded, triggers, .. } = reminder;
-    let (mut remarks, advice) = remarks(loaded, usage, checked, asker);
-    remarks.extend(triggers.first().map(|trigger| format!("because {}", trigger.text)));
-    remarks.extend(hit.via.first().map(|via| format!("via [[{via}]]")));
+    let mut item = described(loaded, usage.said_by(loaded.hash), checked, asker.now, asker.zone);
+    item.remarks.extend(triggers.first().map(|trigger| format!("because {}", trigger.text)));
+    item.remarks.extend(hit.via.first().map(|via| format!("via [[{via}]]")));
+    item
+}
+
+/// Describes a memory as it is put before a model, whoever asks: how old it is, who said it and what was checked come
+/// first, then what it says, then what to make of it.
+pub fn described(
+    loaded: &Loaded,
+    said_by: Provenance,
+    checked: Option<&Verification>,
+    now: Timestamp,
+    zone: &TimeZone,
+) -> Item {
+    let (remarks, advice) = remarks(loaded, said_by, checked, now, zone);
     let advice = advice.map(|advice| format!("\n({advice})")).unwrap_or_default();
     Item {
         memory_type: loaded.memory.memory_type,
@@ -287,19 +300,20 @@ fn item(reminder: &Reminder, usage: &Usage, checked: Option<&Verification>, aske
 /// Returns what is said of a memory before its text, and what to do about it.
 fn remarks(
     loaded: &Loaded,
-    usage: &Usage,
+    said_by: Provenance,
     checked: Option<&Verification>,
-    asker: &Asker<'_>,
+    now: Timestamp,
+    zone: &TimeZone,
 ) -> (Vec<String>, Option<String>) {
-    let (memory, now) = (&loaded.memory, asker.now);
+    let memory = &loaded.memory;
     let mut remarks = vec![format!("saved {}", age(loaded.modified(), now))];
-    remarks.push(format!("said by {}", usage.said_by(loaded.hash)));
+    remarks.push(format!("said by {said_by}"));
     remarks.push(match (checked, &memory.verified) {
         (Some(checked), _) if checked.checked.is_some() => checked.clause(now),
         (_, Some(verified)) => format!("checked {}", verified.date),
         _ => "not checked".to_owned(),
     });
-    let today = now.to_zoned(asker.zone.clone()).date();
+    let today = now.to_zoned(zone.clone()).date();
     remarks.extend(memory.expires.filter(|day| *day <= today).map(|day| format!("ended {day}")));
     remarks.extend(memory.origin_project.as_ref().map(|origin| format!("learned in {origin}")));
     // Of what nobody can look up here there is nothing to advise.

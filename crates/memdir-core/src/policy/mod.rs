@@ -182,7 +182,8 @@ fn broken(proposal: &Proposal<'_>) -> Option<Refusal> {
         evidence: problem.message.clone(),
         destination,
         question: None,
-        can_force: false,
+        // A program that lets agents write files as they like says so, and the fault is told by `doctor`.
+        can_force: proposal.author == Author::Agent,
     })
 }
 
@@ -374,6 +375,17 @@ mod tests {
         check(&untyped, Some(NOTE), |_| {}, refused);
         check(&untyped, Some(&untyped), |_| {}, expect!["accepted []"]);
         check(&untyped, None, |proposal| proposal.author = Author::Import, expect!["accepted []"]);
+        let insist = |author: Author| {
+            move |proposal: &mut Proposal<'_>| {
+                proposal.author = author;
+                proposal.force = Some("as the agent wrote it");
+            }
+        };
+        check(&untyped, None, insist(Author::Agent), expect!["forced []"]);
+        let refused = expect![[r#"
+            format: no type: `project` would fit
+        "#]];
+        check(&untyped, None, insist(Author::Person), refused);
     }
 
     #[test]

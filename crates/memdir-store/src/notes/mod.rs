@@ -8,6 +8,7 @@
 mod fresh;
 mod payload;
 
+use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
 
@@ -85,6 +86,44 @@ pub fn ask<T>(
 pub fn build(vault: &Vault) -> Result<usize, NotesError> {
     let mut writer = writer(vault)?;
     rebuild(vault, &mut writer)
+}
+
+/// What bringing an index up to date did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Refreshed {
+    /// How many memories the index shows now.
+    pub n_notes: usize,
+    /// How many of them it did not show, or showed with other bytes.
+    pub n_taken_up: usize,
+    /// How many it showed that are gone.
+    pub n_gone: usize,
+}
+
+/// Brings the index of a vault up to date, and says what had to be done. Bytes decide, not the times of files: one that
+/// was only touched counts for nothing.
+pub fn refresh(vault: &Vault) -> Result<Refreshed, NotesError> {
+    let mut writer = writer(vault)?;
+    let known: Result<HashMap<String, [u8; 32]>, IndexError> = writer.index().and_then(|index| {
+        index.stamps()?.map(|found| found.map(|(key, stamp)| (key, stamp.sha256))).collect()
+    });
+    let known = match known {
+        Err(err) if err.asks_for_rebuild() => {
+            let n_notes = rebuild(vault, &mut writer)?;
+            return Ok(Refreshed { n_notes, n_taken_up: n_notes, n_gone: 0 });
+        }
+        known => known?,
+    };
+    let look = Look::at(vault).map_err(NotesError::Vault)?;
+    let changes = look.compare(writer.index()?)?;
+    let entries: Vec<index::Entry> =
+        changes.new.iter().filter_map(|(path, stamp)| entry(vault, path, *stamp)).collect();
+    let is_new = |entry: &&index::Entry| known.get(&entry.key) != Some(&entry.stamp.sha256);
+    let (n_taken_up, n_gone) = (entries.iter().filter(is_new).count(), changes.gone.len());
+    if !entries.is_empty() || n_gone > 0 {
+        writer.apply(entries, changes.gone)?;
+    }
+    look.remember(vault);
+    Ok(Refreshed { n_notes: look.files.len(), n_taken_up, n_gone })
 }
 
 /// Returns where the index of a vault is.

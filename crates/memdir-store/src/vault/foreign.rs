@@ -11,6 +11,7 @@ use memdir_core::change::{Author, ChangeSet, Surface};
 use memdir_core::hash::ContentHash;
 use memdir_core::memory::{INDEX_PAGE, MemoryPath, Provenance};
 use memdir_core::page::{ForeignLine, foreign_lines, inject, pointer_line};
+use memdir_core::policy;
 use memdir_core::text::{count, fit};
 
 use super::commit::{Beside, Committed, Writer};
@@ -75,6 +76,27 @@ impl Writer<'_> {
         let ledger = self.areas.state.path().join("ledger");
         self.note_lines(EventKind::Accepted, hashes)
             .map_err(|source| CommitError::Write { path: ledger, source })
+    }
+
+    /// Writes the text that somebody wants to have on the page, made from the page `base`. Lines of memories are made anew;
+    /// the others stay as they are written, and wait for the user's word like those of any other program.
+    pub fn write_page(
+        &mut self,
+        base: &[u8],
+        text: Vec<u8>,
+        set: &ChangeSet,
+    ) -> Result<Committed, CommitError> {
+        let path = self.areas.vault.path().join(INDEX_PAGE);
+        let current = self.areas.vault.read(INDEX_PAGE, MAX_MEMORY);
+        let current = current.map_err(|source| CommitError::Read { path, source })?.unwrap_or_default();
+        if current != base {
+            return Err(CommitError::Stale(INDEX_PAGE.to_owned()));
+        }
+        let secrets = policy::secrets(&self.gate.scanner, &text, Some(base));
+        if !secrets.is_empty() {
+            return Err(CommitError::Refused(secrets));
+        }
+        self.commit_with(set, &Beside { page: PageBase::Instead(text), ..Beside::default() })
     }
 
     /// Takes lines off the page, as a change that can be undone.

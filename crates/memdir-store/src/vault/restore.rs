@@ -39,6 +39,8 @@ pub(super) enum PageBase {
     Given(Vec<u8>),
     /// The page that is there, without the foreign lines that have these hashes.
     Without(BTreeSet<ContentHash>),
+    /// This one, whatever is there.
+    Instead(Vec<u8>),
 }
 
 impl PageBase {
@@ -57,6 +59,7 @@ impl PageBase {
                 let left = page::without_lines(current, hashes, |path| existing.contains(path));
                 page::render(Some(&left), entries, touched)
             }
+            (Self::Instead(page), _) => page::render(Some(page), entries, touched),
             (Self::Given(page), None) if names_all(page, &existing()) => as_it_is(page),
             (Self::Given(page), None) => page::render(Some(page), entries, &BTreeSet::new()),
             (Self::Pruned, Some(current)) => {
