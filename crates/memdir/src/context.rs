@@ -94,6 +94,17 @@ pub(crate) fn is_off() -> bool {
     std::env::var_os("MEMDIR_OFF").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
+/// Says whether the session is told to act as if there were no memories: reading finds none, and nothing is written.
+pub(crate) fn is_ignored() -> bool {
+    std::env::var_os("MEMDIR_IGNORE").is_some_and(|value| !value.is_empty() && value != "0")
+}
+
+/// Returns the session that the host says it is, where it says so by a variable.
+pub(crate) fn session() -> Option<String> {
+    let said = ["MEMDIR_SESSION", "CLAUDE_CODE_SESSION_ID"].into_iter().find_map(std::env::var_os);
+    said.and_then(|id| id.into_string().ok()).filter(|id| !id.is_empty())
+}
+
 /// Returns everything the environment says, with the two flags that overrule it.
 pub(crate) fn environment(vault: Option<PathBuf>, project: Option<PathBuf>) -> Environment {
     // A directory that is gone matters only to who needs it: an absolute `--vault` does not.

@@ -103,6 +103,16 @@ impl Ui {
         Self { json, quiet, colour, colour_err, width: terminal_width(), out: Vec::new() }
     }
 
+    /// Collects what a command prints for somebody who is no terminal; nothing is said beside.
+    pub(crate) fn collecting() -> Self {
+        Self { json: false, quiet: true, colour: false, colour_err: false, width: None, out: Vec::new() }
+    }
+
+    /// Returns what was collected.
+    pub(crate) fn into_text(self) -> String {
+        String::from_utf8_lossy(&self.out).into_owned()
+    }
+
     /// Says whether `--json` was given.
     pub(crate) fn is_json(&self) -> bool {
         self.json

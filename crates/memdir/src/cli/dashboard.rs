@@ -55,6 +55,12 @@ struct Page {
     last: Option<memdir_core::journal::Entry>,
 }
 
+impl Default for Args {
+    fn default() -> Self {
+        Self { days: 14 }
+    }
+}
+
 pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
     let page = gather(args.days, context)?;
     if ui.is_json() {

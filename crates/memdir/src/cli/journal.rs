@@ -124,12 +124,7 @@ impl Words {
         if self.redact {
             change_texts(&mut sections, |text| gate.redacted(text).0);
         }
-        let secrets = policy::secrets(&gate.scanner, sections.render().as_bytes(), None);
-        if !secrets.is_empty() {
-            return Err(CommitError::Refused(secrets).into());
-        }
-        change_texts(&mut sections, |text| dates::settle(text, now).text);
-        Ok(Some(sections).filter(|sections| !sections.is_empty()))
+        cleared(sections, gate, now)
     }
 
     fn is_empty(&self) -> bool {
@@ -152,6 +147,16 @@ impl Words {
         let summary = if summary.is_empty() && !done.is_empty() { closing.summary } else { summary };
         Ok(Sections { summary, decisions: self.decisions.clone(), unfinished, related: self.related.clone() })
     }
+}
+
+/// Returns sections that may be written: without secrets, with absolute dates; `None` if there is nothing in them.
+pub(crate) fn cleared(mut sections: Sections, gate: &Gate, now: &Zoned) -> Result<Option<Sections>, Failure> {
+    let secrets = policy::secrets(&gate.scanner, sections.render().as_bytes(), None);
+    if !secrets.is_empty() {
+        return Err(CommitError::Refused(secrets).into());
+    }
+    change_texts(&mut sections, |text| dates::settle(text, now).text);
+    Ok(Some(sections).filter(|sections| !sections.is_empty()))
 }
 
 /// Changes every text of the sections.
@@ -177,7 +182,7 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
 }
 
 /// Opens the journal to write into it; the project is registered on the way.
-pub(super) fn writable(context: &Context, ui: &Ui) -> Result<Journal, Failure> {
+pub(crate) fn writable(context: &Context, ui: &Ui) -> Result<Journal, Failure> {
     let vault = context.create_project(ui)?;
     Ok(Journal::below(&context.place.home, vault.id()))
 }
@@ -357,7 +362,7 @@ fn open(journal: &Journal, context: &Context, ui: &mut Ui) -> Result<Outcome, Fa
 }
 
 /// Explains why an entry was not written.
-pub(super) fn failure(err: JournalError) -> Failure {
+pub(crate) fn failure(err: JournalError) -> Failure {
     match err {
         JournalError::Secret(refusals) => CommitError::Refused(refusals).into(),
         JournalError::TooLarge(_) => Failure { code: 1, ..Failure::from_chain(&err) }

@@ -33,6 +33,12 @@ struct Report {
     remarks: Vec<String>,
 }
 
+impl Default for Args {
+    fn default() -> Self {
+        Self { days: 30 }
+    }
+}
+
 pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
     let idle = stale::idle(args.days, context)?;
     let reports: Vec<Report> = overview::all(context, false)?

@@ -67,7 +67,7 @@ fn unknown_place(err: &UnknownPlace) -> Failure {
 }
 
 /// Looks at the project for what changes a verdict.
-pub(super) fn surroundings(context: &Context) -> Surroundings {
+pub(crate) fn surroundings(context: &Context) -> Surroundings {
     let has = |path: &str| context.place.dir.as_ref().is_some_and(|dir| dir.join(path).is_dir());
     Surroundings { has_decisions: has("docs/decisions") || has("docs/adr"), has_team_vault: false }
 }

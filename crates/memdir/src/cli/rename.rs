@@ -1,9 +1,8 @@
 //! `memdir rename`: gives a memory another name and mends the links to it.
 
 use memdir_core::change::Edit;
-use memdir_core::memory::{Frontmatter, MemoryName, Value, rename_links};
-
-use memdir_store::vault;
+use memdir_core::memory::{Frontmatter, MemoryName, MemoryPath, Value, rename_links};
+use memdir_store::vault::{self, Loaded};
 
 use super::writing::{self, Why, set};
 use crate::context::{Context, Shelf};
@@ -25,24 +24,11 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
     let new = MemoryName::new(&args.new)?;
     let found = context.find(&args.old)?;
     let (shelf, loaded) = (Shelf::new(found.vault)?, found.loaded);
-    let old = loaded.path.stem().to_owned();
-    if old == new.as_str() {
+    if loaded.path.stem() == new.as_str() {
         ui.say("it has that name already");
         return Ok(Outcome::Nothing);
     }
-    let mut document = loaded.document.clone();
-    if matches!(document.frontmatter(), Frontmatter::Mapping(_)) {
-        document = set(document, "name", &Value::Text(new.to_string()))?;
-    }
-    let own_links = rename_links(document.body(), &old, new.as_str());
-    if let Some(body) = own_links {
-        document = document.with_body(&body).map_err(|err| writing::cannot_edit(&err))?;
-    }
-    let base = loaded.document.bytes().to_vec();
-    let rename =
-        Edit::Rename { from: loaded.path.clone(), base, to: new.path(), text: document.bytes().to_vec() };
-    let mut edits = vec![rename];
-    edits.extend(inbound(&shelf, &loaded.path, &old, new.as_str())?);
+    let edits = edits(&shelf, &loaded, &new.path())?;
     let n_links = edits.len() - 1;
     let change_set = args.why.change_set("rename", edits)?;
     let committed = writing::commit(&shelf.vault, &change_set, context, ui)?;
@@ -53,13 +39,26 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
     Ok(Outcome::Done)
 }
 
+/// Returns what gives a memory another path: its own name and links, and the links of the others to it.
+pub(crate) fn edits(shelf: &Shelf, loaded: &Loaded, to: &MemoryPath) -> Result<Vec<Edit>, Failure> {
+    let (old, new) = (loaded.path.stem(), to.stem());
+    let mut document = loaded.document.clone();
+    if matches!(document.frontmatter(), Frontmatter::Mapping(_)) && old != new {
+        document = set(document, "name", &Value::Text(new.to_owned()))?;
+    }
+    if let Some(body) = rename_links(document.body(), old, new).filter(|_| old != new) {
+        document = document.with_body(&body).map_err(|err| writing::cannot_edit(&err))?;
+    }
+    let (from, base) = (loaded.path.clone(), loaded.document.bytes().to_vec());
+    let mut edits = vec![Edit::Rename { from, base, to: to.clone(), text: document.bytes().to_vec() }];
+    if old != new {
+        edits.extend(inbound(shelf, &loaded.path, old, new)?);
+    }
+    Ok(edits)
+}
+
 /// Mends the links in the other memories of the vault.
-fn inbound(
-    shelf: &Shelf,
-    renamed: &memdir_core::memory::MemoryPath,
-    old: &str,
-    new: &str,
-) -> Result<Vec<Edit>, Failure> {
+fn inbound(shelf: &Shelf, renamed: &MemoryPath, old: &str, new: &str) -> Result<Vec<Edit>, Failure> {
     let unread = shelf.snapshot.skipped.iter().find(|skipped| skipped.why == vault::Why::Unreadable);
     if let Some(skipped) = unread {
         let path = shelf.vault.path().join(&skipped.path);

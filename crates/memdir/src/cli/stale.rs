@@ -21,14 +21,14 @@ pub(crate) struct Args {
 
 /// A memory that lies idle.
 #[derive(Debug, Clone)]
-pub(super) struct Idle {
+pub(crate) struct Idle {
     /// The project's id.
-    pub(super) project: String,
-    pub(super) name: String,
-    memory_type: Option<MemoryType>,
-    description: String,
-    pub(super) idle_days: i64,
-    has_ended: bool,
+    pub(crate) project: String,
+    pub(crate) name: String,
+    pub(crate) memory_type: Option<MemoryType>,
+    pub(crate) description: String,
+    pub(crate) idle_days: i64,
+    pub(crate) has_ended: bool,
 }
 
 pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
 }
 
 /// Returns the memories of all projects that nobody touched for at least this many days, the longest idle first.
-pub(super) fn idle(days: i64, context: &Context) -> Result<Vec<Idle>, Failure> {
+pub(crate) fn idle(days: i64, context: &Context) -> Result<Vec<Idle>, Failure> {
     let today = context.now.to_zoned(context.zone.clone()).date();
     let mut idle = Vec::new();
     for shelf in context.all_shelves()? {

@@ -48,7 +48,8 @@ pub(super) fn rows(search: &Search<'_>, ui: &Ui) -> Result<Vec<Row>, Failure> {
 fn row(hit: Hit, shelves: &[Shelf]) -> Row {
     let vault = &shelves[hit.shelf].vault;
     let at = hit.loaded.modified();
-    let memory = hit.loaded.memory;
+    let body = String::from_utf8_lossy(hit.loaded.document.body()).into_owned();
+    let memory = hit.loaded.memory.clone();
     Row {
         layer: Layer::Memory,
         project: vault.id().to_owned(),
@@ -59,6 +60,8 @@ fn row(hit: Hit, shelves: &[Shelf]) -> Row {
         tier: memory.tier,
         description: memory.description,
         snippet: hit.snippet,
+        text: body,
+        loaded: Some(Box::new(hit.loaded)),
         at,
         origin: memory.origin_project,
         via: hit.via,

@@ -20,6 +20,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::ui::{Column, Tone, Ui};
 
+use memdir_store::vault::Loaded;
 pub(super) use memories::{Hit, hits};
 
 /// Search memories, the journal and past sessions by words and meaning
@@ -54,7 +55,7 @@ const NEAR: f32 = 0.35;
 
 /// Where something can be found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Layer {
+pub(crate) enum Layer {
     /// Memories in the vaults
     Memory,
     /// What each session left behind
@@ -64,7 +65,11 @@ enum Layer {
 }
 
 impl Layer {
-    fn as_str(self) -> &'static str {
+    /// All of them, in the order in which they are looked into.
+    pub(crate) const ALL: [Self; 3] = [Self::Memory, Self::Journal, Self::Transcript];
+
+    /// Returns its name, as it is written on the command line.
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Memory => "memory",
             Self::Journal => "journal",
@@ -74,24 +79,43 @@ impl Layer {
 }
 
 /// What was found, in whichever layer.
-struct Row {
-    layer: Layer,
+pub(crate) struct Row {
+    pub(crate) layer: Layer,
     /// The project it is from; `user` for the user vault.
-    project: String,
-    name: String,
-    path: PathBuf,
-    score: f64,
-    memory_type: Option<MemoryType>,
-    tier: Tier,
-    description: String,
-    snippet: String,
-    at: Timestamp,
+    pub(crate) project: String,
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
+    pub(crate) score: f64,
+    pub(crate) memory_type: Option<MemoryType>,
+    pub(crate) tier: Tier,
+    pub(crate) description: String,
+    pub(crate) snippet: String,
+    /// All of what was found there.
+    pub(crate) text: String,
+    /// The memory, if it is one.
+    pub(crate) loaded: Option<Box<Loaded>>,
+    pub(crate) at: Timestamp,
     /// The project that a memory of the user was learned in.
-    origin: Option<String>,
-    via: Vec<String>,
-    parts: Map<String, Value>,
+    pub(crate) origin: Option<String>,
+    pub(crate) via: Vec<String>,
+    pub(crate) parts: Map<String, Value>,
     /// What only this layer knows.
-    more: Map<String, Value>,
+    pub(crate) more: Map<String, Value>,
+}
+
+/// What somebody looks for, and where.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted {
+    /// The words.
+    pub(crate) text: String,
+    /// Where to look.
+    pub(crate) layers: Vec<Layer>,
+    /// In every project, and in the archives.
+    pub(crate) all: bool,
+    /// At most this many.
+    pub(crate) limit: usize,
+    /// Only what was there then.
+    pub(crate) as_of: Option<Timestamp>,
 }
 
 /// What is looked for, and where.
@@ -106,28 +130,40 @@ struct Search<'a> {
 }
 
 pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
-    let text = args.words.join(" ");
     let as_of = args.as_of.as_deref().map(|text| moment(text, context)).transpose()?;
-    let query = Query::new(&text);
-    let search = Search { text, query, all: args.all, limit: args.limit, as_of, context };
-    let is_named =
-        |layer: Layer| args.layers.contains(&layer) || (layer == Layer::Transcript && args.transcripts);
-    let is_wanted = |layer: Layer| is_named(layer) && !context.is_blind;
+    let is_wanted =
+        |layer: &Layer| args.layers.contains(layer) || (*layer == Layer::Transcript && args.transcripts);
+    let wanted = Wanted {
+        text: args.words.join(" "),
+        layers: Layer::ALL.into_iter().filter(is_wanted).collect(),
+        all: args.all,
+        limit: args.limit,
+        as_of,
+    };
+    let rows = find(&wanted, context, ui)?;
+    print(&rows, args.all, context, ui);
+    Ok(if rows.is_empty() { Outcome::Nothing } else { Outcome::Done })
+}
+
+/// Finds what is wanted, the best first.
+pub(crate) fn find(wanted: &Wanted, context: &Context, ui: &Ui) -> Result<Vec<Row>, Failure> {
+    let Wanted { text, all, limit, as_of, .. } = wanted.clone();
+    if context.is_blind {
+        return Ok(Vec::new());
+    }
+    let search = Search { query: Query::new(&text), text, all, limit, as_of, context };
     let mut rows = Vec::new();
-    if is_wanted(Layer::Memory) {
-        rows.extend(memories::rows(&search, ui)?);
-    }
-    if is_wanted(Layer::Journal) {
-        rows.extend(sessions::journal(&search)?);
-    }
-    if is_wanted(Layer::Transcript) {
-        rows.extend(sessions::transcripts(&search)?);
+    for layer in &wanted.layers {
+        rows.extend(match layer {
+            Layer::Memory => memories::rows(&search, ui)?,
+            Layer::Journal => sessions::journal(&search)?,
+            Layer::Transcript => sessions::transcripts(&search)?,
+        });
     }
     // Stable: at equal score memories stand before the journal, and that before what was merely said.
     rows.sort_by(|a, b| b.score.total_cmp(&a.score));
-    rows.truncate(args.limit);
-    print(&rows, &search, ui);
-    Ok(if rows.is_empty() { Outcome::Nothing } else { Outcome::Done })
+    rows.truncate(limit);
+    Ok(rows)
 }
 
 /// Reads a day, whose end is meant, or a time.
@@ -143,21 +179,21 @@ fn moment(text: &str, context: &Context) -> Result<Timestamp, Failure> {
     end.map(|end| end.timestamp()).map_err(|_| Failure::error(format!("`{text}` is beyond every calendar")))
 }
 
-fn print(rows: &[Row], search: &Search<'_>, ui: &mut Ui) {
+fn print(rows: &[Row], all: bool, context: &Context, ui: &mut Ui) {
     if ui.is_json() {
-        let hits: Vec<Value> = rows.iter().map(|row| as_json(row, search.context)).collect();
+        let hits: Vec<Value> = rows.iter().map(|row| as_json(row, context)).collect();
         return ui.json(&json!({ "hits": hits, "abstained": rows.is_empty() }));
     }
     let is_mixed = rows.iter().any(|row| row.layer != Layer::Memory);
     let mut columns = vec![Column::new("name").tone(Tone::Strong)];
     columns.extend(is_mixed.then(|| Column::new("layer")));
-    columns.extend(search.all.then(|| Column::new("project").tone(Tone::Faint)));
+    columns.extend(all.then(|| Column::new("project").tone(Tone::Faint)));
     columns.extend([Column::new("description").giving_way(), Column::new("saved").tone(Tone::Faint)]);
     let cells = |row: &Row| {
         let mut cells = vec![row.name.clone()];
         cells.extend(is_mixed.then(|| row.layer.as_str().to_owned()));
-        cells.extend(search.all.then(|| row.project.clone()));
-        cells.extend([labelled(row), age(row.at, search.context.now)]);
+        cells.extend(all.then(|| row.project.clone()));
+        cells.extend([labelled(row), age(row.at, context.now)]);
         cells
     };
     ui.table(&columns, &rows.iter().map(cells).collect::<Vec<_>>());
