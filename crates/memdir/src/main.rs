@@ -7,6 +7,7 @@ mod cli;
 mod context;
 mod failure;
 mod hook;
+mod mcp;
 mod ui;
 mod work;
 mod zone;

@@ -6,6 +6,7 @@ mod completions;
 mod correct;
 mod daemon;
 mod dashboard;
+pub(crate) mod dashboard;
 mod diff;
 mod doctor;
 mod edit;
@@ -20,25 +21,26 @@ mod links;
 mod list;
 mod log;
 mod manifest;
-mod monthly;
+mod mcp;
+pub(crate) mod monthly;
 mod new;
 mod obedience;
 mod overview;
-mod placing;
+pub(crate) mod placing;
 mod projects;
 mod promote;
 mod recall;
 mod remember;
-mod rename;
+pub(crate) mod rename;
 mod review;
 mod rows;
 mod save;
-mod search;
+pub(crate) mod search;
 mod secrets;
 mod session_context;
 mod sheet;
 mod show;
-mod stale;
+pub(crate) mod stale;
 mod supersede;
 mod undo;
 mod verify;
@@ -144,6 +146,7 @@ enum Command {
     Hook(hook::Args),
     Context(session_context::Args),
     Obedience(obedience::Args),
+    Mcp(mcp::Args),
     Completions(completions::Args),
 }
 
@@ -185,6 +188,9 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
     }
     if let Command::Hook(args) = &cli.command {
         return Ok(hook::run(args, cli.global.vault, cli.global.project));
+    if let Command::Mcp(args) = &cli.command {
+        // It answers also where memory is off, and looks at a place only when it is asked.
+        return mcp::run(args, cli.global.vault, cli.global.project);
     }
     // Who looks for secrets must not take silence for an answer.
     let looks_for_secrets = matches!(cli.command, Command::Secrets(_));
@@ -256,6 +262,7 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
         Command::Context(args) => session_context::run(&args, &context, ui),
         Command::Obedience(_) => obedience::run(&context, ui),
         Command::Hook(args) => Ok(hook::run(&args, None, None)),
+        Command::Mcp(args) => mcp::run(&args, None, None),
         Command::Completions(args) => completions::run(&args, ui),
     }
 }

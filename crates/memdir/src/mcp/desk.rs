@@ -1,0 +1,120 @@
+//! What one call works with: who calls, and the place as it is at that moment.
+
+use jiff::Timestamp;
+use memdir_core::change::{Author, ChangeSet, Edit, Surface};
+use memdir_core::memory::Provenance;
+use memdir_store::disk::Dir;
+use memdir_store::evidence::{self, Sign, Witness};
+use memdir_store::ledger::{self, Event, EventKind};
+use memdir_store::place;
+use memdir_store::remind;
+use memdir_store::vault::Vault;
+
+use super::Options;
+use crate::context::{self, Context};
+use crate::failure::Failure;
+use crate::ui::Ui;
+
+/// Who calls.
+#[derive(Debug, Clone)]
+pub(super) struct Caller {
+    /// The session that the call belongs to.
+    pub(super) session: String,
+    /// What the host calls itself.
+    pub(super) client: String,
+    /// Whether it may change anything.
+    pub(super) may_write: bool,
+}
+
+/// What one call works with.
+#[derive(Debug)]
+pub(super) struct Desk {
+    pub(super) context: Context,
+    pub(super) caller: Caller,
+    pub(super) ui: Ui,
+}
+
+impl Desk {
+    /// Opens the place; `None` if memory is off there, or to be ignored: the answer is then that of an empty vault.
+    pub(super) fn open(options: &Options, caller: Caller) -> Result<Option<Self>, Failure> {
+        // Asked before anything is opened.
+        if is_off() {
+            return Ok(None);
+        }
+        let ui = Ui::collecting();
+        let env = context::environment(options.vault.clone(), options.project.clone());
+        let place = place::locate(&env)?;
+        if place.off {
+            return Ok(None);
+        }
+        Ok(Some(Self { context: Context::new(env, place, &ui)?, caller, ui }))
+    }
+
+    /// Returns the time of the call.
+    pub(super) fn now(&self) -> Timestamp {
+        self.context.now
+    }
+
+    /// Refuses who may only read.
+    pub(super) fn must_write(&self) -> Result<(), Failure> {
+        if self.caller.may_write {
+            return Ok(());
+        }
+        Err(Failure::refusal("this token may only read"))
+    }
+
+    /// Builds a change set in the name of the agent that calls.
+    pub(super) fn change_set(&self, what: &str, edits: Vec<Edit>) -> ChangeSet {
+        ChangeSet {
+            author: Author::Agent,
+            by: Surface::Mcp,
+            provenance: Provenance::Agent,
+            reason: format!("{what} by {}", self.caller.client),
+            session: Some(self.caller.session.clone()),
+            force: None,
+            edits,
+        }
+    }
+
+    /// Notes what the call says about memories that the session knows.
+    pub(super) fn note(&self, vaults: &[Vault], signs: &[Sign<'_>]) {
+        evidence::note(
+            vaults,
+            signs,
+            &Witness { session: &self.caller.session, now: self.now(), by: Surface::Mcp },
+        );
+    }
+
+    /// Notes that the session was shown these memories of a vault, in this order.
+    pub(super) fn note_shown<'n>(&self, vault: &Vault, names: impl Iterator<Item = (u32, &'n str)>) {
+        let event = |(rank, name): (u32, &str)| Event {
+            sid: Some(self.caller.session.clone()),
+            by: Some(Surface::Mcp),
+            rank: Some(rank),
+            ..Event::new(self.now(), EventKind::Surfaced, name)
+        };
+        let events: Vec<Event> = names.map(event).collect();
+        if !events.is_empty()
+            && let Ok(ledger) = vault.ensure_ledger()
+        {
+            // Not being able to write costs a lesson, not an answer.
+            let _ = ledger.append(&events);
+        }
+    }
+
+    /// Returns the secret that marks frames.
+    pub(super) fn key(&self, vaults: &[Vault]) -> Vec<u8> {
+        match vaults.first() {
+            Some(vault) => remind::machine_key(vault),
+            None => Dir::open(&self.context.place.home)
+                .ok()
+                .and_then(|home| ledger::key(&home))
+                .unwrap_or_default(),
+        }
+    }
+}
+
+/// Says whether the environment says that there is no memory.
+pub(super) fn is_off() -> bool {
+    context::is_off() || context::is_ignored()
+}

@@ -1,0 +1,208 @@
+//! The server: what the protocol asks, handed on to tools, resources and prompts.
+//!
+//! Both lifecycles of the protocol are the SDK's affair (a host that says `initialize`, and one that sends each request
+//! with all it needs). Work that touches disks is done by other threads, so that a slow disk holds up no other answer, and a
+//! fault in it is an answer too.
+
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, GetPromptRequestParams,
+    GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use rmcp::{ErrorData, ServerHandler};
+
+use super::arguments::Arguments;
+use super::desk::{self, Caller, Desk};
+use super::reply::Reply;
+use super::{Options, prompts, resources, tools};
+use crate::context;
+use crate::failure::Failure;
+
+/// How memory is used, in short; longer texts are cut by hosts.
+const INSTRUCTIONS: &str = include_str!("instructions.md");
+/// The lists of tools and prompts change with a release and with nothing else.
+const CONSTANT_MS: u64 = 24 * 60 * 60 * 1_000;
+/// The longest name of a host or a session that is kept.
+const MAX_WORD: usize = 64;
+/// A host that does not say what it is.
+const NAMELESS: &str = "an agent";
+/// What a call is told that met a fault of ours.
+const FAULT: &str = "Error: memdir met a fault of its own; the session can go on without an answer";
+
+/// Answers one host.
+#[derive(Debug, Clone)]
+pub(crate) struct Server {
+    options: Options,
+    session: String,
+}
+
+/// Whether a request may change anything; HTTP says so beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct MayWrite(pub(super) bool);
+
+impl Server {
+    /// Makes a server; nothing is opened.
+    pub(super) fn new(options: Options) -> Self {
+        let own =
+            || memdir_store::disk::random_hex().map_or_else(|_| "mcp".to_owned(), |id| format!("mcp-{id}"));
+        let session = context::session().and_then(|id| word(&id)).unwrap_or_else(own);
+        Self { options, session }
+    }
+
+    /// Says who calls, as far as the request and the handshake tell.
+    fn caller(&self, request: &RequestContext<RoleServer>) -> Caller {
+        let named = request.meta.client_info().or_else(|| {
+            let info = request.peer.peer_info();
+            info.map(|info| info.client_info.clone())
+        });
+        let client = named.and_then(|client| word(&client.name)).unwrap_or_else(|| NAMELESS.to_owned());
+        // Codex tells with each call which session it belongs to.
+        let turn = request.meta.get("x-codex-turn-metadata");
+        let session = turn.and_then(|turn| turn.get("session_id")?.as_str()).and_then(word);
+        let parts = request.extensions.get::<hyper::http::request::Parts>();
+        let may_write = parts.is_none_or(|parts| parts.extensions.get::<MayWrite>() == Some(&MayWrite(true)));
+        Caller { session: session.unwrap_or_else(|| self.session.clone()), client, may_write }
+    }
+
+    /// Does work at a desk of its own, on a thread of its own. Without a desk memory is off.
+    async fn at_desk<T: Send + 'static>(
+        &self,
+        request: &RequestContext<RoleServer>,
+        work: impl FnOnce(Result<Option<Desk>, Failure>) -> T + Send + 'static,
+    ) -> Option<T> {
+        let (options, caller) = (self.options.clone(), self.caller(request));
+        tokio::task::spawn_blocking(move || work(Desk::open(&options, caller))).await.ok()
+    }
+}
+
+/// Keeps of a name what may stand in a log.
+fn word(text: &str) -> Option<String> {
+    let is_plain = |c: &char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ' ' | '/');
+    let word: String = text.chars().filter(is_plain).take(MAX_WORD).collect();
+    Some(word.trim().to_owned()).filter(|word| !word.is_empty())
+}
+
+fn fault() -> ErrorData {
+    ErrorData::internal_error(FAULT, None)
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities =
+            ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build();
+        let about = Implementation::new("memdir", env!("CARGO_PKG_VERSION"))
+            .with_title("memdir")
+            .with_description(env!("CARGO_PKG_DESCRIPTION"));
+        let config = ServerConfig::new(capabilities).with_server_info(about);
+        // Off means off: not even a word about how to use memory.
+        if desk::is_off() { config } else { config.with_instructions(INSTRUCTIONS) }
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(tools::listed().to_vec())
+            .with_ttl_ms(CONSTANT_MS)
+            .with_cache_scope(CacheScope::Public))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        tools::listed().iter().find(|tool| tool.name == name).cloned()
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(spec) = tools::find(&request.name) else {
+            return Err(ErrorData::invalid_params(format!("Unknown tool: {}", short(&request.name)), None));
+        };
+        let arguments = Arguments(request.arguments.unwrap_or_default());
+        let answer = move |desk: Result<Option<Desk>, Failure>| match desk {
+            Ok(desk) => (spec.run)(&arguments, desk.as_ref()).unwrap_or_else(Reply::from),
+            Err(failure) => failure.into(),
+        };
+        let reply = self.at_desk(&context, answer).await.unwrap_or_else(|| Reply::error(FAULT));
+        let result: CallToolResult = reply.into_result();
+        Ok(result.into())
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        self.at_desk(&context, move |desk| resources::list(cursor.as_deref(), desk)).await.ok_or_else(fault)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(resources::templates().with_ttl_ms(CONSTANT_MS).with_cache_scope(CacheScope::Public))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let read = self.at_desk(&context, move |desk| resources::read(&request.uri, desk)).await;
+        read.ok_or_else(fault)?.map(ReadResourceResponse::from)
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(prompts::list().with_ttl_ms(CONSTANT_MS).with_cache_scope(CacheScope::Public))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let arguments = Arguments(request.arguments.unwrap_or_default());
+        let name = request.name;
+        let got = self.at_desk(&context, move |desk| prompts::get(&name, &arguments, desk)).await;
+        got.ok_or_else(fault)?.map(GetPromptResponse::from)
+    }
+}
+
+/// Cuts what somebody else wrote to the length of a message.
+pub(super) fn short(text: &str) -> String {
+    text.chars().take(MAX_WORD).flat_map(char::escape_debug).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hosts cut instructions at 2 KB.
+    #[test]
+    fn the_instructions_are_short_and_carry_the_rules() {
+        assert!(INSTRUCTIONS.len() < 2_048, "{}", INSTRUCTIONS.len());
+        for rule in
+            ["search_memory", "ignore memory", "secrets, ever", "log_session", "see that it is still there"]
+        {
+            let joined = INSTRUCTIONS.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(joined.contains(rule), "{rule}");
+        }
+    }
+
+    #[test]
+    fn a_host_is_called_by_plain_letters() {
+        assert_eq!(word("claude-code").as_deref(), Some("claude-code"));
+        assert_eq!(word("<system>\u{1b}[31mevil\n").as_deref(), Some("system31mevil"));
+        assert_eq!(word("\u{202e}"), None);
+    }
+}
