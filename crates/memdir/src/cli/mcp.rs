@@ -12,13 +12,25 @@ use crate::mcp::{self, Options};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   claude mcp add -s user memdir -- memdir mcp
-  codex mcp add memdir -- memdir mcp")]
-pub(crate) struct Args {}
+  codex mcp add memdir -- memdir mcp
+  memdir mcp --http 127.0.0.1:4737")]
+pub(crate) struct Args {
+    /// Listen on this address of this machine instead; says on stderr where, and which file holds the token
+    #[arg(long, value_name = "ADDR")]
+    http: Option<String>,
+    /// Make new tokens; the old ones count no more
+    #[arg(long, requires = "http")]
+    new_tokens: bool,
+}
 
 pub(crate) fn run(
-    _args: &Args,
+    args: &Args,
     vault: Option<PathBuf>,
     project: Option<PathBuf>,
 ) -> Result<Outcome, Failure> {
-    mcp::serve_stdio(Options { vault, project })
+    let options = Options { vault, project };
+    match &args.http {
+        Some(address) => mcp::http::serve(options, address, args.new_tokens),
+        None => mcp::serve_stdio(options),
+    }
 }

@@ -16,6 +16,7 @@ mod arguments;
 mod checks;
 mod desk;
 mod facts;
+pub(crate) mod http;
 mod memory;
 mod parent;
 mod prompts;
