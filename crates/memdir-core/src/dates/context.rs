@@ -92,13 +92,15 @@ fn has_company(place: &Place, found: &Found) -> bool {
             is_weekend(place, found.lang) && !place.is_word(place.behind(0), &["of", "vom", "shift"])
         }
         Meaning::Weekday { .. } if found.slots.short && found.lang == Lang::German => {
-            let german = ["am", "bis", "ab", "vom", "seit", "zum", "auf", "von"];
-            place.is_word(place.before(1), &german) || place.is_figure_behind(0)
+            place.is_word(place.before(1), &BEFORE_SHORT_GERMAN) || place.is_figure_behind(0)
         }
         Meaning::Weekday { .. } if found.slots.short && single => is_short_weekday(place),
         _ => true,
     }
 }
+
+/// What stands before "Do" and "So" where they are days.
+pub(super) const BEFORE_SHORT_GERMAN: [&str; 8] = ["am", "bis", "ab", "vom", "seit", "zum", "auf", "von"];
 
 /// Whether the month closes a range whose first month was left alone: "covers January to March".
 fn closes_bare_range(place: &Place) -> bool {

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::lexicon::{Lang, Lexicon, Sense, UNKNOWN, Unit};
 use super::meaning::{Meaning, Which};
-use super::pattern::{Pattern, Phrase, Slots, Start};
+use super::pattern::{Openers, Pattern, Phrase, Slots, Start};
 use super::token::{Kind, Token};
 use super::{cues, english, german, korean};
 
@@ -20,6 +20,9 @@ pub(super) struct Grammar {
     pub(super) classes: &'static [(&'static str, &'static str)],
     pub(super) phrases: &'static [Phrase],
 }
+
+/// The languages that phrases are read in.
+pub(super) const GRAMMARS: [&Grammar; 3] = [&english::GRAMMAR, &german::GRAMMAR, &korean::GRAMMAR];
 
 /// A phrase found in a text.
 #[derive(Debug, Clone)]
@@ -64,7 +67,7 @@ impl Book {
     fn new() -> Self {
         let mut lexicon = Lexicon::default();
         let mut rows = Vec::new();
-        for grammar in [&english::GRAMMAR, &german::GRAMMAR, &korean::GRAMMAR] {
+        for grammar in GRAMMARS {
             enter(grammar, &mut lexicon);
             rows.extend(grammar.phrases.iter().map(|phrase| Row {
                 lang: grammar.lang,
@@ -73,10 +76,11 @@ impl Book {
             }));
         }
         let sets = sets(&mut lexicon);
+        let openers = Openers::of(&lexicon);
         let mut by_word = vec![Vec::new(); lexicon.len()];
         let mut by_number = Vec::new();
         for (at, row) in rows.iter().enumerate() {
-            for start in row.pattern.starts(row.lang, &lexicon) {
+            for start in row.pattern.starts(row.lang, &openers) {
                 let starting = match start {
                     Start::Word(word) => &mut by_word[usize::from(word)],
                     Start::Number => &mut by_number,
@@ -135,7 +139,7 @@ fn sets(lexicon: &mut Lexicon) -> Vec<u64> {
 }
 
 fn enter(grammar: &Grammar, lexicon: &mut Lexicon) {
-    let mut enter = |words: &str, sense| {
+    let mut enter = |words: &'static str, sense| {
         for word in words.split_whitespace() {
             lexicon.enter_sense(word, grammar.lang, sense);
         }

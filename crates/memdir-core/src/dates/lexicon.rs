@@ -56,13 +56,13 @@ const LONGEST_KOREAN: usize = 5;
 
 #[derive(Debug, Default)]
 pub(super) struct Lexicon {
-    ids: HashMap<String, WordId>,
+    ids: HashMap<&'static str, WordId>,
     senses: Vec<Vec<(Lang, Sense)>>,
 }
 
 impl Lexicon {
     /// Enters a word, given folded.
-    pub(super) fn enter(&mut self, word: &str) -> WordId {
+    pub(super) fn enter(&mut self, word: &'static str) -> WordId {
         debug_assert_eq!(fold(word), word, "the tables are written folded");
         if self.senses.is_empty() {
             self.senses.push(Vec::new());
@@ -71,12 +71,12 @@ impl Lexicon {
             return id;
         }
         let id = WordId::try_from(self.senses.len()).expect("the tables hold a few hundred words");
-        self.ids.insert(word.to_owned(), id);
+        self.ids.insert(word, id);
         self.senses.push(Vec::new());
         id
     }
 
-    pub(super) fn enter_sense(&mut self, word: &str, lang: Lang, sense: Sense) -> WordId {
+    pub(super) fn enter_sense(&mut self, word: &'static str, lang: Lang, sense: Sense) -> WordId {
         let id = self.enter(word);
         self.senses[usize::from(id)].push((lang, sense));
         id
@@ -108,6 +108,11 @@ impl Lexicon {
     pub(super) fn senses(&self, word: WordId, lang: Lang) -> impl Iterator<Item = Sense> {
         let senses = self.senses[usize::from(word)].iter();
         senses.filter(move |(of, _)| *of == lang).map(|&(_, sense)| sense)
+    }
+
+    /// Lists what a word stands for in any language.
+    pub(super) fn all_senses(&self, word: WordId) -> impl Iterator<Item = (Lang, Sense)> {
+        self.senses[usize::from(word)].iter().copied()
     }
 
     pub(super) fn id(&self, folded: &str) -> WordId {

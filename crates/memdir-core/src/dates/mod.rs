@@ -28,6 +28,7 @@ mod place;
 mod range;
 mod render;
 mod shield;
+mod sieve;
 mod tense;
 mod token;
 
@@ -89,6 +90,9 @@ const READINGS: usize = 8;
 /// What a phrase means depends on its neighbours, and those may have become dates: a text is read again until nothing
 /// in it changes, so that settling twice is settling once.
 pub fn settle_within(text: &str, ranges: &[Range<usize>], now: &Zoned) -> Settled {
+    if !sieve::may_name_a_day(text) {
+        return Settled { text: text.to_owned(), changes: Vec::new(), questions: Vec::new() };
+    }
     let mut ranges = ranges.to_vec();
     let mut settled = read_once(text, &mut ranges, now);
     let mut is_new = !settled.changes.is_empty();

@@ -45,7 +45,7 @@ impl Slots {
 
 /// An open place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Slot {
+pub(super) enum Slot {
     /// A count, in digits or words.
     N,
     Unit,
@@ -61,6 +61,74 @@ enum Slot {
     /// A number, whatever it counts, read into `n`.
     Digits,
     Year,
+}
+
+impl Slot {
+    /// Returns the open place that an item of a pattern is.
+    pub(super) fn named(item: &str) -> Option<Self> {
+        Some(match item {
+            "N" => Self::N,
+            "UNIT" => Self::Unit,
+            "PERIOD" => Self::Period,
+            "SPAN" => Self::Span,
+            "ORDINAL" => Self::Ordinal,
+            "WEEKDAY" => Self::Weekday,
+            "MONTH" => Self::Month,
+            "DAY" => Self::Day,
+            "NTH" => Self::Nth,
+            "DIGITS" => Self::Digits,
+            "YEAR" => Self::Year,
+            _ => return None,
+        })
+    }
+
+    /// Says whether a word that stands for this may fill it.
+    pub(super) fn takes(self, sense: Sense) -> bool {
+        match self {
+            Self::N => matches!(sense, Sense::Number(_)),
+            Self::Unit => matches!(sense, Sense::Unit(_)),
+            Self::Period => matches!(sense, Sense::Period(_)),
+            Self::Span => matches!(sense, Sense::Span(..)),
+            Self::Ordinal => matches!(sense, Sense::Ordinal(_)),
+            Self::Weekday => matches!(sense, Sense::Weekday { .. }),
+            Self::Month => matches!(sense, Sense::Month { .. }),
+            Self::Day | Self::Nth | Self::Digits | Self::Year => false,
+        }
+    }
+
+    /// Says whether a number may fill it.
+    fn takes_number(self) -> bool {
+        matches!(self, Self::N | Self::Digits | Self::Day | Self::Nth | Self::Year)
+    }
+}
+
+/// Returns the items of a pattern that may not be missing.
+pub(super) fn must_haves(pattern: &'static str) -> impl Iterator<Item = &'static str> {
+    pattern.split(' ').filter(|item| optional(item).is_none())
+}
+
+/// Returns what an item that may be missing is.
+fn optional(item: &str) -> Option<&str> {
+    item.strip_suffix('?').filter(|inner| !inner.is_empty())
+}
+
+/// The words that stand for something, each with what: what an open place may begin with is looked up here.
+#[derive(Debug)]
+pub(super) struct Openers(Vec<(Lang, Sense, WordId)>);
+
+impl Openers {
+    /// Takes the words of a lexicon.
+    pub(super) fn of(lexicon: &Lexicon) -> Self {
+        let words = (0..lexicon.len()).filter_map(|id| WordId::try_from(id).ok());
+        let senses =
+            words.flat_map(|word| lexicon.all_senses(word).map(move |(lang, sense)| (lang, sense, word)));
+        Self(senses.collect())
+    }
+
+    fn words(&self, slot: Slot, lang: Lang) -> impl Iterator<Item = WordId> {
+        let fits = move |(of, sense, _): &&(Lang, Sense, WordId)| *of == lang && slot.takes(*sense);
+        self.0.iter().filter(fits).map(|(_, _, word)| *word)
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -84,16 +152,16 @@ pub(super) enum Start {
 }
 
 impl Pattern {
-    pub(super) fn new(text: &str, classes: &[(&str, &str)], lexicon: &mut Lexicon) -> Self {
+    pub(super) fn new(text: &'static str, classes: &[(&str, &'static str)], lexicon: &mut Lexicon) -> Self {
         let items = text.split(' ').map(|item| Item::new(item, classes, lexicon)).collect();
         Self { items }
     }
 
     /// Lists what a match may begin with, so that a reader tries few patterns at each token.
-    pub(super) fn starts(&self, lang: Lang, lexicon: &Lexicon) -> Vec<Start> {
+    pub(super) fn starts(&self, lang: Lang, openers: &Openers) -> Vec<Start> {
         let mut starts = Vec::new();
         for item in &self.items {
-            item.starts(lang, lexicon, &mut starts);
+            item.starts(lang, openers, &mut starts);
             if !matches!(item, Item::Maybe(_)) {
                 break;
             }
@@ -115,25 +183,11 @@ impl Pattern {
 }
 
 impl Item {
-    fn new(text: &str, classes: &[(&str, &str)], lexicon: &mut Lexicon) -> Self {
-        if let Some(inner) = text.strip_suffix('?').filter(|inner| !inner.is_empty()) {
+    fn new(text: &'static str, classes: &[(&str, &'static str)], lexicon: &mut Lexicon) -> Self {
+        if let Some(inner) = optional(text) {
             return Self::Maybe(Box::new(Self::new(inner, classes, lexicon)));
         }
-        let slot = match text {
-            "N" => Some(Slot::N),
-            "UNIT" => Some(Slot::Unit),
-            "PERIOD" => Some(Slot::Period),
-            "SPAN" => Some(Slot::Span),
-            "ORDINAL" => Some(Slot::Ordinal),
-            "WEEKDAY" => Some(Slot::Weekday),
-            "MONTH" => Some(Slot::Month),
-            "DAY" => Some(Slot::Day),
-            "NTH" => Some(Slot::Nth),
-            "DIGITS" => Some(Slot::Digits),
-            "YEAR" => Some(Slot::Year),
-            _ => None,
-        };
-        if let Some(slot) = slot {
+        if let Some(slot) = Slot::named(text) {
             return Self::Open(slot);
         }
         if let Some((_, words)) = classes.iter().find(|(name, _)| *name == text) {
@@ -145,28 +199,14 @@ impl Item {
         }
     }
 
-    fn starts(&self, lang: Lang, lexicon: &Lexicon, starts: &mut Vec<Start>) {
+    fn starts(&self, lang: Lang, openers: &Openers, starts: &mut Vec<Start>) {
         match self {
             Self::Words(words) => starts.extend(words.iter().map(|&word| Start::Word(word))),
             Self::Mark(_) => {}
-            Self::Maybe(item) => item.starts(lang, lexicon, starts),
+            Self::Maybe(item) => item.starts(lang, openers, starts),
             Self::Open(slot) => {
-                let fits = |sense| match slot {
-                    Slot::N => matches!(sense, Sense::Number(_)),
-                    Slot::Unit => matches!(sense, Sense::Unit(_)),
-                    Slot::Period => matches!(sense, Sense::Period(_)),
-                    Slot::Span => matches!(sense, Sense::Span(..)),
-                    Slot::Ordinal => matches!(sense, Sense::Ordinal(_)),
-                    Slot::Weekday => matches!(sense, Sense::Weekday { .. }),
-                    Slot::Month => matches!(sense, Sense::Month { .. }),
-                    _ => false,
-                };
-                let words = (0..lexicon.len()).filter_map(|id| WordId::try_from(id).ok());
-                let words = words.filter(|&word| lexicon.senses(word, lang).any(fits));
-                starts.extend(words.map(Start::Word));
-                if matches!(slot, Slot::N | Slot::Digits | Slot::Day | Slot::Nth | Slot::Year) {
-                    starts.push(Start::Number);
-                }
+                starts.extend(openers.words(*slot, lang).map(Start::Word));
+                starts.extend(slot.takes_number().then_some(Start::Number));
             }
         }
     }
