@@ -181,24 +181,39 @@ pub(super) struct Look<'a, L> {
 impl<'a, L: Library> Look<'a, L> {
     pub(super) fn new(library: &'a L, read: &'a Read, now: &Zoned) -> Result<Self, L::Error> {
         let rows = [&read.prompt, &read.error].map(|asked| asked.vector.as_ref().map(Vector::to_bytes));
+        let look = || Self::by_words(library, read, now, rows);
+        let Some(row) = &rows[0] else { return look() };
+        let (near, look) = library.nearest_while(row, MAX_BY_MEANING, look);
+        let (near, mut look) = (near?, look?);
+        look.seen = Seen::new(&look.words, &near);
+        look.near = near;
+        Ok(look)
+    }
+
+    /// Looks for everything but what is near in meaning.
+    fn by_words(
+        library: &'a L,
+        read: &'a Read,
+        now: &Zoned,
+        rows: [Option<Row>; 2],
+    ) -> Result<Self, L::Error> {
         let words = Match::of(library, &read.prompt)?;
         let n_notes = library.n_notes().max(1) as f32;
         let wanted = Wanted::of::<L>(&read.text, |term| match words.rarity.get(&term) {
             Some(rarity) => Ok(*rarity),
             None => Ok(rarity(n_notes, library.each_posting(term, 0, |_, _| ())? as f32)),
         })?;
-        let near = rows[0].map_or(Ok(Vec::new()), |row| library.nearest(&row, MAX_BY_MEANING))?;
         Ok(Self {
             library,
             read,
             today: now.date(),
             time: now.time(),
             until: until(&read.text, now),
-            seen: Seen::new(&words, &near),
+            seen: Seen::new(&words, &[]),
             words,
             errors: Match::of(library, &read.error)?,
             branch: Match::of(library, &read.branch)?,
-            near,
+            near: Vec::new(),
             wanted,
             rows,
         })

@@ -53,6 +53,16 @@ pub trait Library {
     fn facet(&self, facet: Term) -> Result<Vec<DocId>, Self::Error>;
     /// Returns the notes whose vectors are nearest, with the dot product of the rows, the nearest first.
     fn nearest(&self, row: &Row, limit: usize) -> Result<Vec<(DocId, i32)>, Self::Error>;
+    /// Returns the nearest and what `meanwhile` returns. Comparing vectors is the most that an answer takes in a large
+    /// index, and nothing else waits for it: an index may do both at once.
+    fn nearest_while<T>(
+        &self,
+        row: &Row,
+        limit: usize,
+        meanwhile: impl FnOnce() -> T,
+    ) -> (Result<Vec<(DocId, i32)>, Self::Error>, T) {
+        (self.nearest(row, limit), meanwhile())
+    }
     /// Returns a note.
     fn note(&self, doc: DocId) -> Result<Note, Self::Error>;
     /// Returns the vector of a note.

@@ -11,6 +11,7 @@ mod payload;
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
+use std::thread;
 
 use memdir_core::embed::{self, Row};
 use memdir_core::memory::{Document, Memory, MemoryPath};
@@ -25,6 +26,9 @@ use fresh::Look;
 
 /// So many vectors are compared at least; a smaller index is compared whole.
 const MIN_ROWS: usize = 32_768;
+
+/// The vectors of so many notes take longer to compare than a thread to start.
+const WORTH_A_THREAD: usize = 4_000;
 
 /// The notes of one vault, ready to be looked into.
 #[derive(Debug)]
@@ -313,6 +317,29 @@ impl Library for Notes {
             }
             Self::Held(shelf) => Ok(sure(shelf.nearest(row, limit))),
         }
+    }
+
+    fn nearest_while<T>(
+        &self,
+        row: &Row,
+        limit: usize,
+        meanwhile: impl FnOnce() -> T,
+    ) -> (Result<Vec<(DocId, i32)>, IndexError>, T) {
+        if self.n_notes() < WORTH_A_THREAD {
+            return (self.nearest(row, limit), meanwhile());
+        }
+        thread::scope(|scope| {
+            let thread = thread::Builder::new().name("nearest".to_owned());
+            let nearest = thread.spawn_scoped(scope, || self.nearest(row, limit));
+            let other = meanwhile();
+            let nearest = match nearest.map(thread::ScopedJoinHandle::join) {
+                Ok(Ok(nearest)) => nearest,
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                // No thread to be had: one after the other.
+                Err(_) => self.nearest(row, limit),
+            };
+            (nearest, other)
+        })
     }
 
     fn note(&self, doc: DocId) -> Result<Note, IndexError> {
