@@ -15,6 +15,10 @@ const TURN: Shape = Shape { k1: 1.2, b: 1.0 };
 const WINDOW: Shape = Shape { k1: 1.2, b: 0.5 };
 const SESSION: Shape = Shape { k1: 1.2, b: 0.75 };
 
+/// A turn of so many terms leans on its neighbours half as much as one of a word. What a long turn is about it says itself;
+/// "yes, the second one" is about what was said before it.
+const LONG: f32 = 160.0;
+
 /// What speaks for the turns of a log, each part with a value from 0 to 1 for each turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Features {
@@ -73,11 +77,16 @@ impl Log {
             .map(|at| {
                 let beside: f32 = self.beside(at).map(|beside| own[beside]).sum();
                 own[at]
-                    + weights.neighbours * beside
+                    + weights.neighbours * self.leaning(at) * beside
                     + weights.session * features.session[at]
                     + weights.speaker * features.speaker[at]
             })
             .collect()
+    }
+
+    /// Returns how much a turn leans on its neighbours, from 0 to 1.
+    fn leaning(&self, at: usize) -> f32 {
+        LONG / (LONG + self.members[at].length as f32)
     }
 
     /// Returns the places of the best `limit` turns, best first, equals in their order.

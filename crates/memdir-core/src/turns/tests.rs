@@ -155,6 +155,38 @@ fn neighbours_are_those_of_the_session_also_when_sessions_alternate() {
 }
 
 #[test]
+fn a_long_turn_leans_less_on_its_neighbours() {
+    let only_neighbours = |long: &str| {
+        let mut turns = turns();
+        turns[6].text = format!("So do I. {long}");
+        let (log, indexed) = open(&turns);
+        let question = Question::new("drop every bowl");
+        let features = log.features(&question, &counts(&indexed, &question));
+        let weights = |neighbours: f32| Weights { neighbours, ..Weights::fitted() };
+        let scores = |neighbours| log.scores(&features, &weights(neighbours))[6];
+        scores(1.0) - scores(0.0)
+    };
+    let (short, long) = (only_neighbours(""), only_neighbours(&"A tower leans. ".repeat(80)));
+    // The neighbour scores nearly the same in both: it is the turn's own length that counts.
+    assert!(long > 0.0 && long < 0.7 * short, "{short} {long}");
+}
+
+#[test]
+fn a_set_counts_by_the_root_of_its_size() {
+    let (log, indexed) = open(&turns());
+    let asked = |gold: usize| {
+        let question = Question::new("strap");
+        let features = log.features(&question, &counts(&indexed, &question));
+        // Among eight turns nothing is beyond the tenth place: a turn that is not there is never found.
+        Labelled { log: &log, features, gold: vec![gold], n_gold: 1 }
+    };
+    let found: Vec<Labelled> = (0..4).map(|_| asked(3)).collect();
+    let sets = vec![found, vec![asked(99)]];
+    assert_eq!(values(&sets, &Weights::fitted()), [1.0, 0.0]);
+    assert_eq!(value(&sets, &Weights::fitted()), 2.0 / 3.0);
+}
+
+#[test]
 fn sentences_end_at_their_marks() {
     let cut = |text| sentences(text).collect::<Vec<_>>();
     assert_eq!(cut("One. Two!  Three?\nFour"), ["One.", "Two!", "Three?", "Four"]);

@@ -140,17 +140,7 @@ pub(super) fn tune(docs: &[PathBuf], queries: &[PathBuf], ui: &mut Ui) -> Result
         }
         archives.push(archive);
     }
-    let mut sets = Vec::new();
-    for (archive, haystacks) in archives.iter().zip(&read) {
-        let answered = haystacks.queries.iter().filter(|query| !query.gold.is_empty());
-        let labelled = answered.map(|query| {
-            let (log, features) = archive.ask(query)?;
-            let is_gold = |&at: &usize| query.gold.contains(&log.members()[at].stored.turn.id);
-            let gold = (0..log.members().len()).filter(is_gold).collect();
-            Ok(Labelled { log, features, gold, n_gold: query.gold.len() })
-        });
-        sets.push(labelled.collect::<Result<Vec<_>, _>>().map_err(broken)?);
-    }
+    let sets = labelled(&archives, &read, |_| true).map_err(broken)?;
     let start = Weights::fitted();
     let mut progress = ui.progress();
     let fitted = turns::fit(&sets, &start, |done, total| progress.at(done, total));
@@ -161,7 +151,49 @@ pub(super) fn tune(docs: &[PathBuf], queries: &[PathBuf], ui: &mut Ui) -> Result
     {
         ui.say(&format!("{}: mean of recall at 5 and 10 {after:.4}, before {before:.4}", path.display()));
     }
+    for (path, unseen) in docs.iter().zip(unseen(&archives, &read).map_err(broken)?) {
+        ui.say(&format!("{}: each half of the logs by weights of the other {unseen:.4}", path.display()));
+    }
     Ok(())
+}
+
+/// Asks the questions whose answers are known, of logs that are kept by their place in the set.
+fn labelled<'a>(
+    archives: &'a [Archive],
+    read: &[Haystacks],
+    keep: impl Fn(usize) -> bool,
+) -> Result<Vec<Vec<Labelled<'a>>>, IndexError> {
+    let mut sets = Vec::new();
+    for (archive, haystacks) in archives.iter().zip(read) {
+        let mut names: Vec<&str> = archive.opened.keys().map(String::as_str).collect();
+        names.sort_unstable();
+        let is_kept = |query: &&QueryRow| names.iter().position(|name| *name == query.h).is_some_and(&keep);
+        let answered = haystacks.queries.iter().filter(|query| !query.gold.is_empty()).filter(is_kept);
+        let labelled = answered.map(|query| {
+            let (log, features) = archive.ask(query)?;
+            let is_gold = |&at: &usize| query.gold.contains(&log.members()[at].stored.turn.id);
+            let gold = (0..log.members().len()).filter(is_gold).collect();
+            Ok(Labelled { log, features, gold, n_gold: query.gold.len() })
+        });
+        sets.push(labelled.collect::<Result<Vec<_>, IndexError>>()?);
+    }
+    Ok(sets)
+}
+
+/// Returns how good weights are for logs that they were not fitted to: every second log by the others, and the reverse.
+fn unseen(archives: &[Archive], read: &[Haystacks]) -> Result<Vec<f64>, IndexError> {
+    let halves = [0, 1].map(|half| labelled(archives, read, |at| at % 2 == half));
+    let [even, odd] = halves;
+    let (even, odd) = (even?, odd?);
+    let judge = |by: &[Vec<Labelled<'_>>], on: &[Vec<Labelled<'_>>]| {
+        turns::values(on, &turns::fit(by, &Weights::fitted(), |_, _| {}))
+    };
+    let (on_odd, on_even) = (judge(&even, &odd), judge(&odd, &even));
+    let whole = |at: usize| {
+        let (n_even, n_odd) = (even[at].len() as f64, odd[at].len() as f64);
+        (on_even[at] * n_even + on_odd[at] * n_odd) / (n_even + n_odd).max(1.0)
+    };
+    Ok((0..read.len()).map(whole).collect())
 }
 
 /// An index of turns in a directory of its own, with the haystacks that were opened.
