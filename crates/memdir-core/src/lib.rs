@@ -3,6 +3,7 @@
 //! Nothing here touches disk, network, clock or environment, and nothing prints: time is an argument, files are
 //! bytes that somebody else read. Look at [`memory`] first, then at [`change`] and [`policy`].
 
+pub mod cache;
 pub mod change;
 pub mod claims;
 pub mod classify;
@@ -37,6 +38,6 @@ pub mod text;
 pub mod tiers;
 pub mod transcript;
 pub mod turns;
-pub mod working;
 pub mod wiring;
+pub mod working;
 pub mod worth;

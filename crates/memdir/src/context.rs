@@ -15,6 +15,7 @@ use memdir_store::gate::Gate;
 use memdir_store::history::History;
 use memdir_store::place::{self, Environment, FoundBy, Place, Project, Registry};
 use memdir_store::secrets;
+use memdir_store::session::Session;
 use memdir_store::surroundings::Surroundings;
 use memdir_store::vault::{Loaded, OpenError, Snapshot, Vault, Writer};
 
@@ -146,6 +147,12 @@ impl Context {
             ui.warn(&warning.to_string());
         }
         Self::unheard(env, place)
+    }
+
+    /// Says whether memory is left aside: by the environment, or by what the user told the session that asks.
+    pub(crate) fn leaves_memory_aside(&self) -> bool {
+        let session = || Session::of(&self.place.home, &session()?);
+        is_ignored() || session().is_some_and(|session| session.state().ignores_memory)
     }
 
     /// Begins at a place where nobody listens.

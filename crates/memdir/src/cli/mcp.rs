@@ -23,11 +23,7 @@ pub(crate) struct Args {
     new_tokens: bool,
 }
 
-pub(crate) fn run(
-    args: &Args,
-    vault: Option<PathBuf>,
-    project: Option<PathBuf>,
-) -> Result<Outcome, Failure> {
+pub(crate) fn run(args: &Args, vault: Option<PathBuf>, project: Option<PathBuf>) -> Result<Outcome, Failure> {
     let options = Options { vault, project };
     match &args.http {
         Some(address) => mcp::http::serve(options, address, args.new_tokens),

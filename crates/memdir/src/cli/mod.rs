@@ -2,10 +2,10 @@
 
 mod backfill;
 mod bench;
+mod cache_audit;
 mod completions;
 mod correct;
 mod daemon;
-mod dashboard;
 pub(crate) mod dashboard;
 mod diff;
 mod doctor;
@@ -146,6 +146,8 @@ enum Command {
     Hook(hook::Args),
     Context(session_context::Args),
     Obedience(obedience::Args),
+    #[command(name = "cache-audit")]
+    CacheAudit(cache_audit::Args),
     Mcp(mcp::Args),
     Completions(completions::Args),
 }
@@ -188,6 +190,7 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
     }
     if let Command::Hook(args) = &cli.command {
         return Ok(hook::run(args, cli.global.vault, cli.global.project));
+    }
     if let Command::Mcp(args) = &cli.command {
         // It answers also where memory is off, and looks at a place only when it is asked.
         return mcp::run(args, cli.global.vault, cli.global.project);
@@ -213,7 +216,7 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
         (place, _) => place?,
     };
     let mut context = Context::new(env, place, ui)?;
-    context.is_blind = cli.command.reads_memories() && hook::opening::is_ignored(&context);
+    context.is_blind = cli.command.reads_memories() && context.leaves_memory_aside();
     if context.place.off && !looks_for_secrets {
         return answer_nothing(&cli.command, ui);
     }
@@ -261,6 +264,7 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
         Command::Bench(args) => bench::run(&args, &context, ui),
         Command::Context(args) => session_context::run(&args, &context, ui),
         Command::Obedience(_) => obedience::run(&context, ui),
+        Command::CacheAudit(args) => cache_audit::run(&args, &context, ui),
         Command::Hook(args) => Ok(hook::run(&args, None, None)),
         Command::Mcp(args) => mcp::run(&args, None, None),
         Command::Completions(args) => completions::run(&args, ui),

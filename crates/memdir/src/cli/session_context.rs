@@ -31,7 +31,7 @@ fn agent(name: &str) -> Result<Agent, String> {
 }
 
 pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
-    let start = opening::gather(context, args.agent, args.blank || opening::is_ignored(context));
+    let start = opening::gather(context, args.agent, args.blank || context.is_blind);
     let block = opening::block(&start, context, MAX_CONTEXT);
     if ui.is_json() {
         let bytes = block.len();

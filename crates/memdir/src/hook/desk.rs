@@ -67,7 +67,7 @@ impl<'o> Desk<'o> {
         let context = Context::unheard(env, place)?;
         let session = Session::of(&context.place.home, &occasion.session);
         let is_told = session.as_ref().is_some_and(|session| session.state().ignores_memory);
-        let ignores_memory = is_told || opening::is_ignored(&context);
+        let ignores_memory = is_told || context.leaves_memory_aside();
         let reader = (!occasion.session.is_empty()).then(|| match &occasion.subagent {
             Some(agent) => format!("{}/{}", occasion.session, agent.id),
             None => occasion.session.clone(),

@@ -7,13 +7,10 @@ use memdir_core::text::count;
 use memdir_store::disk::Dir;
 use memdir_store::journal::Journal;
 use memdir_store::ledger;
-use memdir_store::session::Session;
 use memdir_store::vault::Vault;
 
 use crate::context::{Context, USER};
 
-/// Switches memory off for reading, as if nothing had ever been saved.
-pub(super) const IGNORE: &str = "MEMDIR_IGNORE";
 /// As much is told of the last session and of what is open.
 const MAX_BRIEFING: usize = 1_200;
 
@@ -89,12 +86,4 @@ fn waiting(vaults: &[Vault]) -> Vec<String> {
         waiting.push(format!("{n} in MEMORY.md came from somebody unknown and are left out: memdir review"));
     }
     waiting
-}
-
-/// Says whether memory is to be left aside: by the environment, or by what the user told the session that asks.
-pub(crate) fn is_ignored(context: &Context) -> bool {
-    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
-    let id = std::env::var("CLAUDE_CODE_SESSION_ID").unwrap_or_default();
-    let session = || Session::of(&context.place.home, &id);
-    is_set(IGNORE) || session().is_some_and(|session| session.state().ignores_memory)
 }

@@ -47,7 +47,8 @@ impl Desk {
         if place.off {
             return Ok(None);
         }
-        Ok(Some(Self { context: Context::new(env, place, &ui)?, caller, ui }))
+        let context = Context::new(env, place, &ui)?;
+        Ok((!context.leaves_memory_aside()).then_some(Self { context, caller, ui }))
     }
 
     /// Returns the time of the call.

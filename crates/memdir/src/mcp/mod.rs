@@ -52,6 +52,14 @@ pub(crate) struct Options {
     pub(crate) project: Option<PathBuf>,
 }
 
+/// Returns the names and descriptions of the tools, as they are listed.
+pub(crate) fn tools() -> Vec<(String, String)> {
+    let described = |tool: &rmcp::model::Tool| {
+        (tool.name.to_string(), tool.description.as_deref().unwrap_or_default().to_owned())
+    };
+    tools::listed().iter().map(described).collect()
+}
+
 /// Serves one host over standard input and output, until it closes them or ends.
 pub(crate) fn serve_stdio(options: Options) -> Result<Outcome, Failure> {
     let runtime = runtime()?;

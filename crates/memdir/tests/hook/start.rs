@@ -173,3 +173,24 @@ fn a_start_changes_no_memory() {
     told(&sandbox, "SessionStart", json!({ "source": "startup" }));
     assert_eq!(before.changes(&Tree::of(&sandbox.vault())), [""; 0]);
 }
+
+/// CI-05, UX-20: fourteen ways, none of them taken; and a session's file tells what was lost.
+#[test]
+fn the_cache_audit_tries_fourteen_ways_and_finds_none_open() {
+    let sandbox = sandbox();
+    sandbox.memdir(&["journal", "add", "--summary", "Moved the parser", "--unfinished", "Port the tests"]).ok();
+    let usage = |id: &str, read: u64, written: u64| {
+        json!({ "type": "assistant", "timestamp": "2026-04-02T10:00:00Z", "message": { "id": id, "model": "m",
+            "usage": { "input_tokens": 1, "cache_read_input_tokens": read, "cache_creation_input_tokens": written } } })
+    };
+    let file = sandbox.root().join("session.jsonl");
+    let lines = [usage("a", 0, 10_000), usage("b", 10_000, 400), usage("c", 0, 10_600)];
+    fs::write(&file, lines.map(|line| line.to_string() + "\n").concat()).unwrap();
+    let report = sandbox.memdir(&["cache-audit", "--transcript", file.to_str().unwrap()]).json();
+    let rows = report["vectors"].as_array().unwrap();
+    assert_eq!(rows.len(), 14);
+    assert!(rows.iter().all(|row| row["status"] == "ok"), "{report:#}");
+    assert_eq!((&report["session"]["requests"], &report["session"]["losses"]), (&json!(3), &json!(1)));
+    let text = sandbox.memdir(&["cache-audit"]).ok().stdout;
+    assert_eq!(text.lines().count(), 14, "{text}");
+}

@@ -42,9 +42,9 @@ impl Door {
         let route = find(head.method.as_str(), head.uri.path())?;
         let scope = match route.needs {
             Needs::Nothing => Scope::Read,
-            Needs::Token => {
-                bearer(&head.headers).and_then(|token| self.tokens.scope(token)).ok_or(StatusCode::UNAUTHORIZED)?
-            }
+            Needs::Token => bearer(&head.headers)
+                .and_then(|token| self.tokens.scope(token))
+                .ok_or(StatusCode::UNAUTHORIZED)?,
         };
         if head.method == Method::POST && !is_json(&head.headers) {
             return Err(StatusCode::UNSUPPORTED_MEDIA_TYPE);

@@ -80,7 +80,8 @@ fn loopback(text: &str) -> Result<SocketAddr, Failure> {
     let local = text.strip_prefix("localhost:").and_then(|port| port.parse().ok());
     let local = local.map(|port: u16| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
     let address = local.or_else(|| text.parse().ok()).ok_or_else(|| {
-        Failure::error(format!("`{text}` is no address")).hint("write it like 127.0.0.1:0; 0 takes any free port")
+        Failure::error(format!("`{text}` is no address"))
+            .hint("write it like 127.0.0.1:0; 0 takes any free port")
     })?;
     if !address.ip().is_loopback() {
         return Err(Failure::error(format!("`{text}` can be reached from other machines"))

@@ -106,6 +106,10 @@ mod tests {
         assert_eq!(again.scope(&write), Some(Scope::Write));
         let mode = |file: &Path| std::fs::metadata(file).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&again.write_file), mode(&again.read_file)), (0o600, 0o600));
-        assert_eq!(Tokens::load(home.path(), true).unwrap().scope(&write), None, "what was renewed counts no more");
+        assert_eq!(
+            Tokens::load(home.path(), true).unwrap().scope(&write),
+            None,
+            "what was renewed counts no more"
+        );
     }
 }
