@@ -45,12 +45,21 @@ pub enum FolderError {
 
 impl Folder {
     /// Reads every markdown file below `path`. Hidden names, links and special files are passed over.
-    pub fn read(path: &Path, mut progress: impl FnMut(usize, usize)) -> Result<Self, FolderError> {
+    pub fn read(path: &Path, progress: impl FnMut(usize, usize)) -> Result<Self, FolderError> {
+        Self::read_ending(path, ".md", progress)
+    }
+
+    /// Like [`Folder::read`], for files whose names end in `ending`.
+    pub fn read_ending(
+        path: &Path,
+        ending: &str,
+        mut progress: impl FnMut(usize, usize),
+    ) -> Result<Self, FolderError> {
         let io = |source| FolderError::Io { path: path.to_owned(), source };
         let root = Dir::open(path).map_err(io)?;
         let mut folder = Self::default();
         let mut names = Vec::new();
-        folder.list(&root, "", 0, &mut names).map_err(io)?;
+        folder.list(&root, ending, "", 0, &mut names).map_err(io)?;
         if names.len() > MAX_FILES {
             return Err(FolderError::TooMany { path: path.to_owned() });
         }
@@ -63,14 +72,21 @@ impl Folder {
         Ok(folder)
     }
 
-    fn list(&mut self, dir: &Dir, prefix: &str, depth: usize, names: &mut Vec<String>) -> io::Result<()> {
+    fn list(
+        &mut self,
+        dir: &Dir,
+        ending: &str,
+        prefix: &str,
+        depth: usize,
+        names: &mut Vec<String>,
+    ) -> io::Result<()> {
         let mut folders = Vec::new();
         dir.for_each(|name, kind| {
             let path = format!("{prefix}{name}");
             match kind {
                 _ if name.starts_with('.') || names.len() > MAX_FILES => {}
                 EntryKind::Dir => folders.push((name.to_owned(), path)),
-                _ if !name.ends_with(".md") => {}
+                _ if !name.ends_with(ending) => {}
                 EntryKind::Other => self.leave_out(path, "not a regular file"),
                 EntryKind::File if path.contains(char::REPLACEMENT_CHARACTER) => {
                     self.leave_out(path, "its name is not UTF-8");
@@ -81,7 +97,7 @@ impl Folder {
         for (name, path) in folders {
             match dir.sub(&name) {
                 _ if depth == MAX_FOLDERS => self.leave_out(path, "too many folders deep"),
-                Ok(folder) => self.list(&folder, &format!("{path}/"), depth + 1, names)?,
+                Ok(folder) => self.list(&folder, ending, &format!("{path}/"), depth + 1, names)?,
                 Err(err) if err.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
                     self.leave_out(path, "a link");
                 }

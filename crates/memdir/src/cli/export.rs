@@ -1,5 +1,7 @@
 //! `memdir export`: everything in an open format.
 
+mod hosts;
+
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -18,17 +20,18 @@ use crate::ui::Ui;
 /// Export memories in an open format
 ///
 /// An archive is complete: memories, index page, archived and deleted ones, conflicts and what waits in the inbox,
-/// of this project and of the user. `memdir import archive FILE` restores it.
+/// of this project and of the user. `memdir import archive FILE` restores it. For other agents the memories that hold are
+/// written as these read them; text of theirs stays as it is.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// In which format
     format: Format,
-    /// Where to: a file (`-` for stdout), or for claude-code and obsidian an empty directory
+    /// Where to: a file (`-` for stdout), for claude-code and obsidian an empty directory, for an agent its directory
     path: PathBuf,
     /// Replace what is there
     #[arg(long)]
     force: bool,
-    /// For claude-code and obsidian: export the user's memories instead of the project's
+    /// For all but archive and json: export the user's memories instead of the project's
     #[arg(long)]
     user: bool,
 }
@@ -39,6 +42,14 @@ enum Format {
     Archive,
     /// A directory of markdown files as Claude Code has it
     ClaudeCode,
+    /// Notes for Codex, in its `memories` directory
+    Codex,
+    /// Files and lines for Gemini CLI, in its private memory directory
+    Gemini,
+    /// Rules for Cursor, in `.cursor/rules` or the project around it
+    Cursor,
+    /// A block in an AGENTS.md
+    Agents,
     /// A directory of markdown files to open with Obsidian
     Obsidian,
     /// One JSON document of all memories
@@ -54,6 +65,9 @@ struct Export {
 
 pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
     let shelves = context.shelves()?;
+    if matches!(args.format, Format::Codex | Format::Gemini | Format::Cursor | Format::Agents) {
+        return hosts::run(args, &shelves, ui);
+    }
     let export = collect(&shelves, ui)?;
     for (path, why) in &export.left_out {
         ui.warn(&format!("left out {path}: {why}"));
@@ -78,7 +92,7 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
                 serde_json::to_string_pretty(&document).map_err(|err| Failure::error(err.to_string()))?;
             deliver(args, format!("{text}\n").as_bytes(), memories.len(), &export.left_out, ui)
         }
-        Format::ClaudeCode | Format::Obsidian => write_folder(args, export, ui),
+        _ => write_folder(args, export, ui),
     }
 }
 

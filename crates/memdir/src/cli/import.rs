@@ -1,5 +1,7 @@
 //! `memdir import`: takes over memories from another directory or program, as one change.
 
+mod hosts;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -41,6 +43,14 @@ pub(crate) struct Args {
 enum Origin {
     /// A memory directory of Claude Code, or the directory around it
     ClaudeCode,
+    /// Codex's `memories` directory, or the directory around it
+    Codex,
+    /// A private memory directory of Gemini CLI, or a GEMINI.md
+    Gemini,
+    /// Cursor's rules: `.cursor/rules`, the project around it, or one file
+    Cursor,
+    /// An AGENTS.md, or the directory it is in
+    Agents,
     /// A folder of Obsidian notes
     Obsidian,
     /// A folder of basic-memory notes
@@ -53,6 +63,10 @@ impl Origin {
     fn word(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Cursor => "cursor",
+            Self::Agents => "agents",
             Self::Obsidian => "obsidian",
             Self::BasicMemory => "basic-memory",
             Self::Archive => "archive",
@@ -109,7 +123,7 @@ impl Report {
 }
 
 pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
-    let mut source = read(args, ui)?;
+    let mut source = read(args, context, ui)?;
     if context.place.explicit {
         // Everything happens inside the vault that was named.
         let user = std::mem::take(&mut source.user);
@@ -193,9 +207,12 @@ fn standing(vault: &Vault) -> Result<Standing, Failure> {
     Ok(standing)
 }
 
-fn read(args: &Args, ui: &Ui) -> Result<Source, Failure> {
+fn read(args: &Args, context: &Context, ui: &Ui) -> Result<Source, Failure> {
     match args.from {
         Origin::Archive => read_archive(&args.path),
+        origin @ (Origin::Codex | Origin::Gemini | Origin::Cursor | Origin::Agents) => {
+            hosts::read(&args.path, origin, context, ui)
+        }
         origin => read_folder(&args.path, origin, ui),
     }
 }
@@ -214,7 +231,7 @@ fn read_folder(path: &Path, from: Origin, ui: &Ui) -> Result<Source, Failure> {
     source.project.files = match from {
         Origin::Obsidian => adapt(notes(folder.files), Dialect::Obsidian),
         Origin::BasicMemory => adapt(notes(folder.files), Dialect::BasicMemory),
-        Origin::ClaudeCode | Origin::Archive => as_they_are(folder.files, &mut source.left_out),
+        _ => as_they_are(folder.files, &mut source.left_out),
     };
     if from == Origin::ClaudeCode {
         let pages = [folder.index_page, beside];

@@ -89,7 +89,7 @@ impl SettingsFile {
     }
 
     /// Writes the new text; `false` if somebody else has written in the meantime, and nothing was done.
-    pub(super) fn replace(&self, text: &str, is_shared: bool) -> Result<bool, Problem> {
+    pub(crate) fn replace(&self, text: &str, is_shared: bool) -> Result<bool, Problem> {
         self.refuse_read_only()?;
         self.write(text, if is_shared { SHARED } else { PRIVATE }).map_err(|err| Problem::io(&err))
     }
