@@ -15,8 +15,8 @@ use super::process::Process;
 use crate::disk::Dir;
 use crate::lock::{Lock, LockError};
 
-/// The note is written this often at most.
-const BEAT: Duration = Duration::from_secs(1);
+/// The note is written this often, unless there is something else to tell.
+const BEAT: Duration = Duration::from_secs(10);
 /// After so long without a sign of life a holder counts as hung. It keeps the post: only people may end it.
 const SILENCE: SignedDuration = SignedDuration::from_secs(60);
 /// No note is longer.

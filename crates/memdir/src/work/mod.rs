@@ -24,9 +24,10 @@ mod turn;
 use std::path::{Path, PathBuf};
 
 use memdir_core::host::Agent;
-use memdir_store::place::{self, Environment, Place, Registry};
-use memdir_store::queue::{Job, Kind, Queue};
+use memdir_store::place::{self, Environment, Place, Project, Registry};
+use memdir_store::queue::{Job, Kind, Queue, QueueError};
 use memdir_store::transcript::Transcripts;
+use memdir_store::working;
 
 use crate::context::{self, Context};
 use crate::failure::Failure;
@@ -73,7 +74,7 @@ fn drain_one(
     env: &Environment,
     ui: &Ui,
     beat: &mut dyn FnMut(&str),
-) -> Result<Drained, memdir_store::queue::QueueError> {
+) -> Result<Drained, QueueError> {
     let mut drained = Drained::default();
     // Whoever pushed while we were leaving found the lease taken and went away: so we look again once it is free.
     while queue.has_work(context::now()) {
@@ -83,8 +84,7 @@ fn drain_one(
         };
         while let Some(claim) = lease.next(context::now())? {
             beat(&claim.job.key());
-            let done = run(&claim.job, queue.id(), env, ui, &mut || lease.beat(&claim));
-            match done {
+            match run(&claim.job, queue.id(), env, &mut || lease.beat(&claim)) {
                 Ok(()) => {
                     drained.done += 1;
                     lease.done(claim)?;
@@ -101,7 +101,7 @@ fn drain_one(
 }
 
 /// Does one job.
-fn run(job: &Job, project: &str, env: &Environment, ui: &Ui, beat: &mut dyn FnMut()) -> Result<(), Failure> {
+fn run(job: &Job, project: &str, env: &Environment, beat: &mut dyn FnMut()) -> Result<(), Failure> {
     let context = at(job, project, env)?;
     if context.place.off {
         // Memory was switched off since: what was wished for before counts no more.
@@ -115,7 +115,6 @@ fn run(job: &Job, project: &str, env: &Environment, ui: &Ui, beat: &mut dyn FnMu
         // The place where a dream begins: its gates are asked here once there is one, and until then nothing follows.
         Kind::DreamGate => Ok(()),
     }
-    .inspect_err(|failure| ui.say(&failure.message))
 }
 
 /// Finds the place that a job is about: where it was wished for, or, if that is gone, wherever the project still is.
@@ -123,7 +122,7 @@ fn at(job: &Job, project: &str, env: &Environment) -> Result<Context, Failure> {
     let asked = job.environment(env);
     let (asked, place) = match place::locate(&asked) {
         Ok(place) => (asked, place),
-        Err(err) => elsewhere(project, env).ok_or(err)?,
+        Err(err) => registered(project, env).and_then(|project| whereabouts(&project, env)).ok_or(err)?,
     };
     context_at(asked, place)
 }
@@ -134,11 +133,13 @@ fn context_at(env: Environment, mut place: Place) -> Result<Context, Failure> {
     Context::new(env, place, &Ui::new(false, true))
 }
 
+fn registered(id: &str, env: &Environment) -> Option<Project> {
+    let (registry, _) = Registry::load(&env.state_root().ok()?).ok()?;
+    registry.projects().find(|known| known.id.as_str() == id).cloned()
+}
+
 /// Finds a registered project by a directory that is still there, or by its vault alone.
-fn elsewhere(project: &str, env: &Environment) -> Option<(Environment, Place)> {
-    let home = env.state_root().ok()?;
-    let (registry, _) = Registry::load(&home).ok()?;
-    let project = registry.projects().find(|known| known.id.as_str() == project)?;
+fn whereabouts(project: &Project, env: &Environment) -> Option<(Environment, Place)> {
     let plain = Environment { project_flag: None, vault_flag: None, vault: None, ..env.clone() };
     let roots = project.roots.iter().map(|root| Environment { cwd: root.clone(), ..plain.clone() });
     let vault = project.vault.iter().map(|vault| Environment { vault: Some(vault.clone()), ..plain.clone() });
@@ -168,8 +169,8 @@ impl Subject {
         Some(Self { id, agent, transcript: session.file?.path })
     }
 
-    fn session<'s>(&'s self, context: &'s Context) -> memdir_store::working::Session<'s> {
-        memdir_store::working::Session {
+    fn session<'s>(&'s self, context: &'s Context) -> working::Session<'s> {
+        working::Session {
             place: &context.place,
             env: &context.env,
             id: &self.id,

@@ -8,7 +8,7 @@ use memdir_store::watch::{self, Sight};
 use memdir_store::working;
 use serde_json::{Value, json};
 
-use super::{context_at, elsewhere};
+use super::{context_at, whereabouts};
 use crate::context::{Context, USER};
 use crate::failure::Failure;
 
@@ -48,7 +48,7 @@ pub(crate) fn tick(context: &Context, beat: &mut dyn FnMut()) -> Result<Tick, Fa
 /// Returns the registered projects that can be found, each as the context of a command that is run there.
 pub(crate) fn places(env: &Environment) -> Result<Vec<Context>, Failure> {
     let (registry, _) = Registry::load(&env.state_root()?).map_err(|err| Failure::from_chain(&err))?;
-    let found = registry.projects().filter_map(|project| elsewhere(project.id.as_str(), env));
+    let found = registry.projects().filter_map(|project| whereabouts(project, env));
     let found = found.filter(|(_, place)| !place.off);
     found.map(|(env, place)| context_at(env, place)).collect()
 }

@@ -34,10 +34,11 @@ fn eight_workers_at_once_end_every_session_once() {
 #[test]
 fn a_worker_that_is_killed_anywhere_costs_nothing() {
     let world = World::new();
-    let mut n_killed = 0;
+    let (mut n_sessions, mut n_killed) = (0, 0);
     for call in ["?rename", "?renameat", "?renameat2", "unlinkat", "?linkat"] {
         for nth in 1..100 {
-            let session = format!("s-{}-{nth}", call.trim_start_matches('?'));
+            n_sessions += 1;
+            let session = format!("{n_sessions:08}-killed");
             world.long_session(&session);
             world.push(Kind::Turn, &session);
             world.push(Kind::End, &session);

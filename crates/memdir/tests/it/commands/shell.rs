@@ -184,6 +184,8 @@ fn every_command_has_help() {
         "wrap",
         "journal",
         "monthly",
+        "watch",
+        "daemon",
         "projects",
         "import",
         "export",
