@@ -215,6 +215,21 @@ impl Index {
         Ok(Stamps { cursors, log: self.log.slots.iter() })
     }
 
+    /// Calls `visit` with the id, key and stamp of all live documents, in no order: [`Index::stamps`] for a million.
+    pub fn each_stamp(&self, mut visit: impl FnMut(DocId, &str, &Stamp)) -> Result<(), IndexError> {
+        for (segment, base, dead) in self.parts()? {
+            segment.each_name(|doc, name| {
+                if !dead.contains(doc) {
+                    visit(DocId(base + doc), name.key, &name.stamp);
+                }
+            })?;
+        }
+        for (slot, Slot { entry, .. }) in self.log.live() {
+            visit(DocId(self.log_base() + slot), &entry.key, &entry.stamp);
+        }
+        Ok(())
+    }
+
     /// Returns which documents of each segment are dead.
     pub(super) fn dead(&self) -> Result<&[Dead], IndexError> {
         if let Some(dead) = self.dead.get() {

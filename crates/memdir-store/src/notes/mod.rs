@@ -6,11 +6,15 @@
 //! written the memories are held in memory instead. Look at [`ask`] first.
 
 mod fresh;
+mod look;
 mod payload;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use memdir_core::embed::{self, Row};
@@ -22,7 +26,7 @@ use crate::disk::Dir;
 use crate::index::{self, Index, IndexError, Options, Stamp, Writer};
 use crate::lock::Lock;
 use crate::vault::{MAX_MEMORY, Vault};
-use fresh::Look;
+use look::{Changes, Look, changes};
 
 /// So many vectors are compared at least; a smaller index is compared whole.
 const MIN_ROWS: usize = 32_768;
@@ -35,8 +39,53 @@ const WORTH_A_THREAD: usize = 4_000;
 pub enum Notes {
     /// In files.
     Indexed(Index),
+    /// In files, of which there are too many to look at each before an answer: those that a question meets are.
+    Watched(Watched),
     /// In memory, because no index can be kept.
     Held(Shelf),
+}
+
+/// An index whose files may have been written in place since they were looked at.
+#[derive(Debug)]
+pub struct Watched {
+    index: Index,
+    /// The documents that a question came upon, each with how its file looked when it was indexed.
+    met: Mutex<Vec<(String, Stamp)>>,
+}
+
+impl Watched {
+    fn meet(&self, key: String, stamp: Stamp) {
+        self.met.lock().unwrap_or_else(PoisonError::into_inner).push((key, stamp));
+    }
+}
+
+impl Notes {
+    /// Answers from an index that shows the vault as far as anybody knows.
+    fn over(index: Index) -> Self {
+        match index.len() > fresh::SMALL {
+            true => Self::Watched(Watched { index, met: Mutex::default() }),
+            false => Self::Indexed(index),
+        }
+    }
+
+    /// Takes up what was written in place into files that a question came upon. Returns the notes as they are now, if
+    /// there was something.
+    fn take_up_met(self, vault: &Vault) -> Option<Self> {
+        let Self::Watched(Watched { index, met }) = self else { return None };
+        drop(index);
+        let mut met = met.into_inner().unwrap_or_else(PoisonError::into_inner);
+        met.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        met.dedup_by(|a, b| a.0 == b.0);
+        let changes = look::changed(vault, &met);
+        if changes.is_none() {
+            return None;
+        }
+        // Who cannot take them up answers with what there was.
+        let mut writer = writer(vault).ok()?;
+        take_up(vault, &mut writer, changes).ok()?;
+        drop(writer);
+        Index::open(&directory(vault), embed::centroids()).ok().map(Self::Indexed)
+    }
 }
 
 /// Why the notes of a vault cannot be looked into.
@@ -71,7 +120,11 @@ pub fn ask<T>(
     let (notes, upkeep) = open(vault)?;
     match question(&notes) {
         Err(err) if err.asks_for_rebuild() => {}
-        answer => return Ok((answer?, upkeep)),
+        Ok(answer) => {
+            let again = notes.take_up_met(vault).and_then(|notes| question(&notes).ok());
+            return Ok((again.unwrap_or(answer), upkeep));
+        }
+        Err(err) => return Err(err.into()),
     }
     // Somebody else may have met the same damage and be done with it.
     let mut writer = writer(vault)?;
@@ -156,12 +209,12 @@ fn open(vault: &Vault) -> Result<(Notes, Upkeep), NotesError> {
     if let Ok(index) = &found
         && let Ok(true) = fresh::is_fresh(vault, index)
     {
-        return Ok((Notes::Indexed(found?), Upkeep::None));
+        return Ok((Notes::over(found?), Upkeep::None));
     }
     let was_there = !matches!(found, Err(IndexError::Missing));
     drop(found);
     match bring_up(vault, was_there) {
-        Ok(upkeep) => Ok((Notes::Indexed(Index::open(&path, embed::centroids())?), upkeep)),
+        Ok(upkeep) => Ok((Notes::over(Index::open(&path, embed::centroids())?), upkeep)),
         // A directory that cannot be written, a lock that cannot be had: answers are slower, not missing.
         Err(NotesError::Index(IndexError::Io(_) | IndexError::Lock(_))) => {
             Ok((Notes::Held(hold(vault)?), Upkeep::None))
@@ -173,19 +226,17 @@ fn open(vault: &Vault) -> Result<(Notes, Upkeep), NotesError> {
 /// Takes up what changed, or builds the index; one process at a time.
 fn bring_up(vault: &Vault, was_there: bool) -> Result<Upkeep, NotesError> {
     let mut writer = writer(vault)?;
-    let look = Look::at(vault).map_err(NotesError::Vault)?;
-    let changes = match writer.index() {
-        Ok(index) => look.compare(index),
+    let looked = match writer.index() {
+        Ok(index) => {
+            let (look, changes) = changes(vault, index).map_err(NotesError::Vault)?;
+            changes.map(|changes| (look, changes))
+        }
         Err(err) => Err(err),
     };
-    match changes {
-        Ok(changes) => {
-            let entries: Vec<index::Entry> =
-                changes.new.iter().filter_map(|(path, stamp)| entry(vault, path, *stamp)).collect();
-            if !entries.is_empty() || !changes.gone.is_empty() {
-                writer.apply(entries, changes.gone)?;
-            }
-            look.remember(vault);
+    match looked {
+        Ok((look, changes)) => {
+            take_up(vault, &mut writer, changes)?;
+            fresh::remember(&look, vault);
             Ok(Upkeep::None)
         }
         Err(err) if err.asks_for_rebuild() => {
@@ -196,18 +247,29 @@ fn bring_up(vault: &Vault, was_there: bool) -> Result<Upkeep, NotesError> {
     }
 }
 
+fn take_up(vault: &Vault, writer: &mut Writer, changes: Changes) -> Result<(), IndexError> {
+    let entries: Vec<index::Entry> =
+        changes.new.iter().filter_map(|(path, stamp)| entry(vault, path, *stamp)).collect();
+    if entries.is_empty() && changes.gone.is_empty() {
+        return Ok(());
+    }
+    writer.apply(entries, changes.gone)
+}
+
 fn rebuild(vault: &Vault, writer: &mut Writer) -> Result<usize, NotesError> {
     let look = Look::at(vault).map_err(NotesError::Vault)?;
     let mut n_notes = 0;
-    let entries = look.files.iter().filter_map(|(path, stamp)| entry(vault, path, *stamp));
+    let files = look.files();
+    let entries = files.iter().filter_map(|(path, stamp)| entry(vault, path, *stamp));
     writer.rebuild(entries.inspect(|_| n_notes += 1))?;
-    look.remember(vault);
+    fresh::remember(&look, vault);
     Ok(n_notes)
 }
 
 fn hold(vault: &Vault) -> Result<Shelf, NotesError> {
     let look = Look::at(vault).map_err(NotesError::Vault)?;
-    let notes = look.files.iter().filter_map(|(path, _)| Some(read(vault, path)?.0));
+    let files = look.files();
+    let notes = files.iter().filter_map(|(path, _)| Some(read(vault, path)?.0));
     Ok(Shelf::new(notes.collect()))
 }
 
@@ -251,28 +313,28 @@ impl Library for Notes {
 
     fn n_notes(&self) -> usize {
         match self {
-            Self::Indexed(index) => index.len(),
+            Self::Indexed(index) | Self::Watched(Watched { index, .. }) => index.len(),
             Self::Held(shelf) => shelf.n_notes(),
         }
     }
 
     fn id_limit(&self) -> usize {
         match self {
-            Self::Indexed(index) => index.id_limit() as usize,
+            Self::Indexed(index) | Self::Watched(Watched { index, .. }) => index.id_limit() as usize,
             Self::Held(shelf) => shelf.id_limit(),
         }
     }
 
     fn total_length(&self) -> u64 {
         match self {
-            Self::Indexed(index) => index.total_length(),
+            Self::Indexed(index) | Self::Watched(Watched { index, .. }) => index.total_length(),
             Self::Held(shelf) => shelf.total_length(),
         }
     }
 
     fn postings(&self, term: Term) -> Result<Vec<Posting>, IndexError> {
         match self {
-            Self::Indexed(index) => {
+            Self::Indexed(index) | Self::Watched(Watched { index, .. }) => {
                 let postings = index.postings(term.value())?.into_iter();
                 Ok(postings
                     .map(|found| Posting { doc: found.doc.0, weight: found.weight, length: found.length })
@@ -289,7 +351,7 @@ impl Library for Notes {
         mut visit: impl FnMut(usize, Posting),
     ) -> Result<usize, IndexError> {
         match self {
-            Self::Indexed(index) => {
+            Self::Indexed(index) | Self::Watched(Watched { index, .. }) => {
                 let listed = index.listed(term.value())?;
                 let n = listed.len();
                 if n <= most {
@@ -304,14 +366,16 @@ impl Library for Notes {
 
     fn facet(&self, facet: Term) -> Result<Vec<DocId>, IndexError> {
         match self {
-            Self::Indexed(index) => Ok(index.facet(facet.value())?.into_iter().map(|doc| doc.0).collect()),
+            Self::Indexed(index) | Self::Watched(Watched { index, .. }) => {
+                Ok(index.facet(facet.value())?.into_iter().map(|doc| doc.0).collect())
+            }
             Self::Held(shelf) => Ok(sure(shelf.facet(facet))),
         }
     }
 
     fn nearest(&self, row: &Row, limit: usize) -> Result<Vec<(DocId, i32)>, IndexError> {
         match self {
-            Self::Indexed(index) => {
+            Self::Indexed(index) | Self::Watched(Watched { index, .. }) => {
                 let near = index.nearest(row, limit, MIN_ROWS)?;
                 Ok(near.into_iter().map(|(doc, dot)| (doc.0, dot)).collect())
             }
@@ -344,16 +408,20 @@ impl Library for Notes {
 
     fn note(&self, doc: DocId) -> Result<Note, IndexError> {
         match self {
-            Self::Indexed(_) => Ok(self.note_and_row(doc)?.0),
+            Self::Indexed(_) | Self::Watched(_) => Ok(self.note_and_row(doc)?.0),
             Self::Held(shelf) => Ok(sure(shelf.note(doc))),
         }
     }
 
     fn note_and_row(&self, doc: DocId) -> Result<(Note, Option<Row>), IndexError> {
         match self {
-            Self::Indexed(index) => {
+            Self::Indexed(index) | Self::Watched(Watched { index, .. }) => {
                 let found = index.doc(index::DocId(doc))?;
-                payload::read(&found.payload).ok_or(IndexError::OtherVersion)
+                let note = payload::read(&found.payload).ok_or(IndexError::OtherVersion)?;
+                if let Self::Watched(watched) = self {
+                    watched.meet(found.key, found.stamp);
+                }
+                Ok(note)
             }
             Self::Held(shelf) => Ok(sure(shelf.note_and_row(doc))),
         }
@@ -361,14 +429,16 @@ impl Library for Notes {
 
     fn row(&self, doc: DocId) -> Result<Option<Row>, IndexError> {
         match self {
-            Self::Indexed(index) => index.vector(index::DocId(doc)),
+            Self::Indexed(index) | Self::Watched(Watched { index, .. }) => index.vector(index::DocId(doc)),
             Self::Held(shelf) => Ok(sure(shelf.row(doc))),
         }
     }
 
     fn named(&self, name: &str) -> Result<Option<DocId>, IndexError> {
         match self {
-            Self::Indexed(index) => Ok(index.facet(name_facet(name))?.first().map(|doc| doc.0)),
+            Self::Indexed(index) | Self::Watched(Watched { index, .. }) => {
+                Ok(index.facet(name_facet(name))?.first().map(|doc| doc.0))
+            }
             Self::Held(shelf) => Ok(sure(shelf.named(name))),
         }
     }

@@ -65,51 +65,101 @@ impl Listing {
     /// Lists the vault at `root` without opening a file.
     pub(super) fn read(root: &Dir) -> io::Result<Self> {
         let mut listing = Self::default();
-        listing.visit(root, "", 0)?;
+        let folders = walk(root, |passed| listing.take(passed))?;
+        (listing.folders, listing.stats) = folders.into_iter().unzip();
         listing.paths.sort_unstable();
         Ok(listing)
     }
 
-    fn visit(&mut self, dir: &Dir, prefix: &str, depth: usize) -> io::Result<()> {
-        self.folders.push(prefix.trim_end_matches('/').to_owned());
-        self.stats.push(dir.stat_self()?);
-        let mut folders = Vec::new();
-        dir.for_each(|name, kind| {
-            if depth == 0 && name.starts_with(TEMP_PREFIX) {
-                self.temps.push(name.to_owned());
-            }
-            if name.starts_with('.') || (depth == 0 && name == INDEX_PAGE) {
-                return;
-            }
-            let path = format!("{prefix}{name}");
-            match kind {
-                EntryKind::Dir => folders.push((name.to_owned(), path)),
-                EntryKind::Other => self.skip(path, Why::NotAFile),
-                _ if !name.ends_with(".md") => {}
-                // Not text: its bytes were replaced, so the name would lead nowhere.
-                EntryKind::File if name.contains(char::REPLACEMENT_CHARACTER) => {
-                    self.skip(path, Why::BadName)
-                }
-                EntryKind::File => match MemoryPath::new(&path) {
-                    Ok(path) => self.paths.push(path),
-                    Err(_) => self.skip(path, Why::BadName),
-                },
-            }
-        })?;
-        for (name, path) in folders {
-            if depth == MAX_FOLDERS {
-                self.skip(path, Why::TooDeep);
-                continue;
-            }
-            // A folder that vanished or became a link since it was listed holds nothing for us.
-            if let Ok(folder) = dir.sub(&name) {
-                self.visit(&folder, &format!("{path}/"), depth + 1)?;
-            }
+    fn take(&mut self, passed: &Passed<'_>) {
+        let Passed { prefix, name, kind, .. } = *passed;
+        if prefix.is_empty() && name.starts_with(TEMP_PREFIX) {
+            self.temps.push(name.to_owned());
         }
-        Ok(())
+        if passed.is_hidden() {
+            return;
+        }
+        let path = format!("{prefix}{name}");
+        match kind {
+            EntryKind::Dir => self.skip(path, Why::TooDeep),
+            EntryKind::Other => self.skip(path, Why::NotAFile),
+            _ if !name.ends_with(".md") => {}
+            // Not text: its bytes were replaced, so the name would lead nowhere.
+            EntryKind::File if name.contains(char::REPLACEMENT_CHARACTER) => self.skip(path, Why::BadName),
+            EntryKind::File => match MemoryPath::new(&path) {
+                Ok(path) => self.paths.push(path),
+                Err(_) => self.skip(path, Why::BadName),
+            },
+        }
     }
 
     fn skip(&mut self, path: String, why: Why) {
         self.skipped.push(Skipped { path, why });
     }
+}
+
+/// A name that a walk came by.
+#[derive(Debug)]
+pub(crate) struct Passed<'w> {
+    /// The folder it is in.
+    pub(crate) folder: &'w Dir,
+    /// The folder's path below the vault with a slash behind it; empty for the root.
+    pub(crate) prefix: &'w str,
+    /// The name.
+    pub(crate) name: &'w str,
+    /// What it is. A folder comes by only where it is too deep to be walked.
+    pub(crate) kind: EntryKind,
+}
+
+impl Passed<'_> {
+    /// Says whether it is none of a vault's memories by its name alone.
+    fn is_hidden(&self) -> bool {
+        self.name.starts_with('.') || (self.prefix.is_empty() && self.name == INDEX_PAGE)
+    }
+
+    /// Says whether it may be a memory, which a name that is no memory's may still turn out not to be.
+    pub(crate) fn may_be_memory(&self) -> bool {
+        !self.is_hidden()
+            && self.kind == EntryKind::File
+            && self.name.ends_with(".md")
+            && !self.name.contains(char::REPLACEMENT_CHARACTER)
+    }
+}
+
+/// Walks the vault at `root` and calls `visit` with each name. Returns the folders, the root being empty, each as it was
+/// before it was listed: who compares later will see what came while it was.
+pub(crate) fn walk(root: &Dir, mut visit: impl FnMut(&Passed<'_>)) -> io::Result<Vec<(String, Stat)>> {
+    let mut walked = Vec::new();
+    walk_folder(root, "", 0, &mut walked, &mut visit)?;
+    Ok(walked)
+}
+
+fn walk_folder(
+    folder: &Dir,
+    prefix: &str,
+    depth: usize,
+    walked: &mut Vec<(String, Stat)>,
+    visit: &mut impl FnMut(&Passed<'_>),
+) -> io::Result<()> {
+    walked.push((prefix.trim_end_matches('/').to_owned(), folder.stat_self()?));
+    let mut folders = Vec::new();
+    folder.for_each(|name, kind| {
+        let passed = Passed { folder, prefix, name, kind };
+        if kind == EntryKind::Dir && !passed.is_hidden() {
+            folders.push(name.to_owned());
+        } else {
+            visit(&passed);
+        }
+    })?;
+    for name in folders {
+        if depth == MAX_FOLDERS {
+            visit(&Passed { folder, prefix, name: &name, kind: EntryKind::Dir });
+            continue;
+        }
+        // A folder that vanished or became a link since it was listed holds nothing for us.
+        if let Ok(sub) = folder.sub(&name) {
+            walk_folder(&sub, &format!("{prefix}{name}/"), depth + 1, walked, visit)?;
+        }
+    }
+    Ok(())
 }

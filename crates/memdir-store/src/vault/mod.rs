@@ -41,6 +41,7 @@ pub use commit::{Committed, Writer, Written};
 pub use erase::{Erased, SCRATCH};
 pub use inbox::Proposal;
 pub use inspect::Inspection;
+pub(crate) use listing::{Passed, walk};
 pub use listing::{Skipped, Why};
 pub use restore::Copy;
 pub use snapshot::{Entry, Loaded, Snapshot};
@@ -146,10 +147,9 @@ impl Vault {
         &self.home
     }
 
-    /// Lists the files that may be memories, and the folders they are in, without opening any; the root is empty.
-    pub fn names(&self) -> io::Result<(Vec<MemoryPath>, Vec<String>)> {
-        let listing = listing::Listing::read(&self.root)?;
-        Ok((listing.paths, listing.folders))
+    /// Lists the files that may be memories, without opening any.
+    pub fn names(&self) -> io::Result<Vec<MemoryPath>> {
+        Ok(listing::Listing::read(&self.root)?.paths)
     }
 
     /// Returns the directory.

@@ -29,7 +29,7 @@ impl Vault {
     /// Works out what the vault held at `time`.
     pub fn then(&self, time: Timestamp) -> io::Result<Then> {
         let mut files: BTreeMap<String, Loaded> = BTreeMap::new();
-        for path in self.names()?.0 {
+        for path in self.names()? {
             // A file that vanished or cannot be read now is told by no answer of today either.
             if let Ok(Some(loaded)) = self.load(&path) {
                 files.insert(path.as_str().to_owned(), loaded);

@@ -132,6 +132,24 @@ impl Segment {
         Ok(look(&name.ok_or_else(|| self.source.damaged("a name"))?))
     }
 
+    /// Calls `visit` with each document, dead ones included, in the order of keys.
+    pub(in crate::index) fn each_name(
+        &self,
+        mut visit: impl FnMut(u32, &Name<'_>),
+    ) -> Result<(), IndexError> {
+        let mut docs = 0..self.meta.n_docs;
+        let mut at = 0;
+        while let Some(block) = self.names_block(at)? {
+            let mut reader = Reader(&block);
+            for doc in docs.by_ref().take(NAMES_PER_BLOCK) {
+                let name = Name::read(&mut reader).ok_or_else(|| self.source.damaged("a name"))?;
+                visit(doc, &name);
+            }
+            at += 1;
+        }
+        Ok(())
+    }
+
     /// Reads a block of names; `None` after the last.
     fn names_block(&self, at: usize) -> Result<Option<Vec<u8>>, IndexError> {
         let names = lazy(&self.names, || {
