@@ -75,23 +75,33 @@ impl Turn {
     }
 
     fn payload(&self) -> Vec<u8> {
-        let mut payload = self.position.to_le_bytes().to_vec();
-        for field in [&self.id, &self.session, &self.speaker, &self.date, &self.text] {
-            payload.extend((field.len() as u32).to_le_bytes());
-            payload.extend(field.as_bytes());
-        }
         let sentences: Vec<&str> = sentences(&self.text).take(MAX_SENTENCES).collect();
-        if sentences.len() > 1 {
-            for sentence in sentences {
-                let row = embed::vector(&self.spoken(sentence)).map(|vector| vector.to_bytes());
-                payload.extend(row.unwrap_or([0; DIMENSIONS]).map(i8::cast_unsigned));
-            }
-        }
-        payload
+        let row = |sentence: &&str| {
+            let vector = embed::vector(&self.spoken(sentence));
+            vector.map_or([0; DIMENSIONS], |vector| vector.to_bytes())
+        };
+        let rows: Vec<Row> =
+            if sentences.len() > 1 { sentences.iter().map(row).collect() } else { Vec::new() };
+        payload(self, &rows)
     }
 }
 
+fn payload(turn: &Turn, sentences: &[Row]) -> Vec<u8> {
+    let mut payload = turn.position.to_le_bytes().to_vec();
+    for field in [&turn.id, &turn.session, &turn.speaker, &turn.date, &turn.text] {
+        payload.extend((field.len() as u32).to_le_bytes());
+        payload.extend(field.as_bytes());
+    }
+    payload.extend(sentences.iter().flatten().map(|value| value.cast_unsigned()));
+    payload
+}
+
 impl Stored {
+    /// Returns it as bytes, for whoever changed something of it.
+    pub fn to_payload(&self) -> Vec<u8> {
+        payload(&self.turn, &self.sentences)
+    }
+
     /// Reads what [`Turn::indexed`] made; `None` if it is something else.
     pub fn read(payload: &[u8]) -> Option<Self> {
         let (position, mut rest) = payload.split_first_chunk()?;

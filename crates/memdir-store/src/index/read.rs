@@ -230,6 +230,19 @@ impl Index {
         Ok(())
     }
 
+    /// Calls `visit` with all live documents, in no order.
+    pub fn each_doc(&self, mut visit: impl FnMut(DocId, &Doc)) -> Result<(), IndexError> {
+        for (segment, base, dead) in self.parts()? {
+            segment.each_live(dead, |doc, found| visit(DocId(base + doc), found))?;
+        }
+        for (slot, Slot { entry, .. }) in self.log.live() {
+            let (key, payload) = (entry.key.clone(), entry.payload.clone());
+            let doc = Doc { key, stamp: entry.stamp, length: entry.length, payload };
+            visit(DocId(self.log_base() + slot), &doc);
+        }
+        Ok(())
+    }
+
     /// Returns which documents of each segment are dead.
     pub(super) fn dead(&self) -> Result<&[Dead], IndexError> {
         if let Some(dead) = self.dead.get() {

@@ -150,6 +150,7 @@ impl Transcripts {
             }
             dir.sync().map_err(failed)?;
         }
+        self.forget_heard().map_err(failed)?;
         cursors.by_session.clear();
         cursors.save()?;
         Ok(files.len())

@@ -18,6 +18,7 @@ mod backfill;
 mod cursor;
 mod find;
 mod grep;
+mod heard;
 mod kept;
 mod lines;
 mod reading;
@@ -77,6 +78,8 @@ pub struct Transcripts {
     roots: Vec<PathBuf>,
     /// Names that Claude Code gave to them.
     slugs: Vec<String>,
+    /// Whether the user agreed that something of them is kept.
+    keep: bool,
 }
 
 /// A session, with the host's file, our copy, or both.
@@ -134,6 +137,7 @@ impl Transcripts {
             dirs: place.session_dirs.clone(),
             roots: project.roots.clone(),
             slugs,
+            keep: place.settings.transcripts.keep,
         }
     }
 
@@ -155,6 +159,7 @@ impl Transcripts {
             dirs: place.session_dirs.clone(),
             roots,
             slugs,
+            keep: place.settings.transcripts.keep,
         }
     }
 

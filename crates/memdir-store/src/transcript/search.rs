@@ -1,14 +1,15 @@
 //! Finds what was said in the sessions by words and meaning.
 //!
-//! [`memdir_core::turns`] ranks; this module brings it the turns. Each session is streamed once, and of a turn only its
-//! length, its counts of the question's words and where it points stay in memory. Then the sessions of the best turns are
-//! read again to show them. Nothing is kept on disk: reading the host's files needs nobody's word, keeping them does.
+//! [`memdir_core::turns`] ranks; this module brings it the turns. Where the user agreed to copies they come out of an index
+//! ([`super::heard`]). Elsewhere nothing is kept on disk, because reading the host's files needs nobody's word and keeping
+//! them does: each session is streamed once, and of a turn only its length, its counts of the question's words and where it
+//! points stay in memory. Then the sessions of the best turns are read again to show them.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use memdir_core::embed::{DOT_SCALE, dot};
+use memdir_core::embed::{DOT_SCALE, Row, dot};
 use memdir_core::secrets::Scanner;
 use memdir_core::terms::Term;
 use memdir_core::transcript::{Host, Turn};
@@ -19,7 +20,7 @@ use super::{Session, Transcripts, Turns, clean};
 /// As much of a turn is read: what follows is the rest of a file or of a listing.
 const MAX_TEXT: usize = 16 * 1024;
 /// At most so many turns are compared, the newest sessions first.
-const MAX_TURNS: usize = 200_000;
+pub(super) const MAX_TURNS: usize = 200_000;
 /// What shares no word with the question must be this near to it.
 const NEAR: f32 = 0.35;
 /// The sentences of a turn that is not even this near are not looked at one by one.
@@ -46,12 +47,14 @@ pub struct Said {
 
 /// A turn as long as it is only compared.
 #[derive(Debug)]
-struct Heard {
-    session: usize,
-    uuid: String,
-    member: Member,
-    counts: Vec<u16>,
-    nearness: f32,
+pub(super) struct Heard {
+    /// The place of its session among all.
+    pub(super) session: usize,
+    pub(super) uuid: String,
+    pub(super) member: Member,
+    /// How often it has each term of the question.
+    pub(super) counts: Vec<u16>,
+    pub(super) nearness: f32,
 }
 
 impl Transcripts {
@@ -59,16 +62,27 @@ impl Transcripts {
     pub fn search(&self, text: &str, limit: usize, until: Option<Timestamp>, scanner: &Scanner) -> Vec<Said> {
         let question = Question::new(text);
         let sessions = self.sessions();
-        let mut heard: Vec<Heard> = Vec::new();
-        for (at, session) in sessions.iter().enumerate() {
-            if heard.len() >= MAX_TURNS {
-                break;
-            }
-            listen(session, at, &question, until, &mut heard);
+        let heard = self.keep.then(|| self.heard(&sessions, &question, until, scanner).ok()).flatten();
+        if !self.keep {
+            // The user may have taken the word back.
+            let _ = self.forget_heard();
         }
+        let heard = heard.unwrap_or_else(|| stream(&sessions, &question, until));
         let best = rank(heard, &question, limit);
         show(&sessions, &best, scanner)
     }
+}
+
+/// Takes in what was said in all sessions.
+fn stream(sessions: &[Session], question: &Question, until: Option<Timestamp>) -> Vec<Heard> {
+    let mut heard: Vec<Heard> = Vec::new();
+    for (at, session) in sessions.iter().enumerate() {
+        if heard.len() >= MAX_TURNS {
+            break;
+        }
+        listen(session, at, question, until, &mut heard);
+    }
+    heard
 }
 
 /// Takes in what was said in one session.
@@ -99,25 +113,39 @@ fn listen(
     }
 }
 
-fn hear(turn: Turn, session: usize, place: usize, question: &Question) -> Heard {
+/// Makes a turn of a log of one of a session, cut to what is read of it.
+pub(super) fn as_turn(turn: Turn, position: u32) -> turns::Turn {
     let mut text = turn.text;
     text.truncate(text.floor_char_boundary(MAX_TEXT));
-    let turn = turns::Turn {
+    turns::Turn {
         id: turn.uuid,
         session: turn.session,
-        position: u32::try_from(place).unwrap_or(u32::MAX),
+        position,
         speaker: turn.role.word().to_owned(),
         date: turn.at.map(|at| at.to_string()).unwrap_or_default(),
         text,
-    };
+    }
+}
+
+/// Says how near a turn is to a question.
+pub(super) fn nearness(question: &Question, row: Option<&Row>) -> f32 {
+    question.row().zip(row).map_or(0.0, |(a, b)| dot(a, b) as f32 / DOT_SCALE)
+}
+
+/// Says whether the sentences of a turn are worth a look.
+pub(super) fn is_likely(nearness: f32, counts: &[u16]) -> bool {
+    nearness >= WORTH_A_LOOK || counts.iter().any(|count| *count > 0)
+}
+
+fn hear(turn: Turn, session: usize, place: usize, question: &Question) -> Heard {
+    let turn = as_turn(turn, u32::try_from(place).unwrap_or(u32::MAX));
     let indexed = turn.indexed();
     let count = |term: &Term| indexed.terms.iter().find(|(own, _)| own == term).map_or(0, |(_, n)| *n);
     let counts: Vec<u16> = question.terms().iter().map(count).collect();
-    let rows = question.row().zip(indexed.row.as_ref());
-    let nearness = rows.map_or(0.0, |(a, b)| dot(a, b) as f32 / DOT_SCALE);
-    let is_likely = nearness >= WORTH_A_LOOK || counts.iter().any(|count| *count > 0);
-    let sentences =
-        if is_likely { Stored::read(&indexed.payload).map(|stored| stored.sentences) } else { None };
+    let nearness = nearness(question, indexed.row.as_ref());
+    let sentences = is_likely(nearness, &counts)
+        .then(|| Stored::read(&indexed.payload).map(|stored| stored.sentences))
+        .flatten();
     let uuid = turn.id.clone();
     let stored = Stored {
         turn: turns::Turn { text: String::new(), ..turn },

@@ -35,7 +35,24 @@ impl World {
             },
             roots: vec![self.base.join("p")],
             slugs: Vec::new(),
+            keep: false,
         }
+    }
+
+    /// The same, after the user agreed that something is kept.
+    fn keeping(&self) -> Transcripts {
+        Transcripts { keep: true, ..self.transcripts() }
+    }
+
+    /// The same from another home, which has nothing of this one.
+    fn elsewhere(&self) -> Transcripts {
+        Transcripts { home: self.base.join("elsewhere"), ..self.transcripts() }
+    }
+
+    fn heard_files(&self) -> Vec<PathBuf> {
+        let dir = fs::read_dir(self.base.join("state/index/p-123456.turns")).into_iter().flatten();
+        let files = dir.map(|entry| entry.unwrap().path()).filter(|path| !path.ends_with("lock"));
+        files.filter(|path| fs::metadata(path).unwrap().len() > 0).collect()
     }
 
     fn write(&self, path: &str, text: impl AsRef<[u8]>) -> PathBuf {
@@ -332,4 +349,80 @@ fn a_hit_is_found_wherever_it_lies_in_the_file() {
         assert_eq!(grep(&world, "needle", LIMITS).hits.len(), 1, "behind {size} bytes");
         assert_eq!(grep(&world, "neeedle", LIMITS).hits.len(), 0);
     }
+}
+
+/// Searches and returns what was found with its score and parts.
+fn said(transcripts: &Transcripts, text: &str) -> Vec<String> {
+    let found = transcripts.search(text, 5, None, &Scanner::builtin());
+    let line = |said: &Said| {
+        format!("{} {} {} {:.4} {:?}", said.session, said.turn.uuid, said.turn.text, said.score, said.parts)
+    };
+    found.iter().map(line).collect()
+}
+
+const ASKED: [&str; 4] = [
+    "where do the invoices live",
+    "pottery in the evening",
+    "which port has the database",
+    "nothing of this",
+];
+
+#[test]
+fn a_search_through_the_index_finds_what_one_without_it_does() {
+    let world = World::new();
+    let check = |step: &str| {
+        for text in ASKED {
+            assert_eq!(said(&world.keeping(), text), said(&world.elsewhere(), text), "{step}: {text}");
+        }
+    };
+    let folder = world.slug("p");
+    let texts =
+        ["The invoices live in SQLite. Nowhere else!", "I learn pottery", "Port 5433 is the database's"];
+    let first = world.claude(&folder, "s1", "p", &texts[..2]);
+    world.claude(&folder, "s2", "p", &["What about the invoices?", "They moved to the archive."]);
+    check("at first");
+    assert!(!said(&world.keeping(), ASKED[0]).is_empty() && !world.heard_files().is_empty());
+    world.claude(&folder, "s1", "p", &texts);
+    check("after more was said");
+    let again = json!({ "type": "user", "uuid": "u1", "cwd": world.base.join("p"), "sessionId": "s1",
+        "timestamp": "2026-04-01T10:00:01Z", "message": { "role": "user", "content": "Invoices, not pottery" } });
+    let more = fs::read_to_string(&first).unwrap() + &format!("{again}\n");
+    fs::write(&first, more).unwrap();
+    check("after a message was written again");
+    world.claude(&folder, "s2", "p", &["Something else."]);
+    check("after a file was written anew");
+    for file in world.heard_files() {
+        fs::write(file, "damage").unwrap();
+    }
+    check("after damage");
+    fs::remove_file(first).unwrap();
+    check("after a session was swept");
+}
+
+#[test]
+fn only_what_is_new_is_read_into_the_index() {
+    let world = World::new();
+    let (folder, long) = (world.slug("p"), "x ".repeat(8 * 1024));
+    world.claude(&folder, "s1", "p", &[&long, "the lantern is red"]);
+    assert_eq!(said(&world.keeping(), "lantern").len(), 1);
+    // Nobody writes like this. It shows that the second line is not read a second time.
+    world.claude(&folder, "s1", "p", &[&long, "the quartz1 is red", "the meadow is green"]);
+    assert_eq!(said(&world.keeping(), "meadow").len(), 1);
+    assert!(said(&world.keeping(), "quartz1").is_empty());
+    assert!(said(&world.keeping(), "lantern")[0].starts_with("s1 u1 "));
+}
+
+#[test]
+fn the_index_holds_no_text_and_goes_with_the_word_of_the_user() {
+    let world = World::new();
+    world.claude(&world.slug("p"), "s1", "p", &["the decision was sqlite"]);
+    assert_eq!(said(&world.keeping(), "sqlite").len(), 1);
+    let has_text = |path: &PathBuf| fs::read(path).unwrap().windows(6).any(|bytes| bytes == b"sqlite");
+    assert!(!world.heard_files().is_empty() && !world.heard_files().iter().any(has_text));
+    world.keeping().remove_kept().unwrap();
+    assert_eq!(world.heard_files(), [] as [PathBuf; 0]);
+    assert_eq!(said(&world.keeping(), "sqlite").len(), 1);
+    // Who no longer agrees has none after the next search.
+    assert_eq!(said(&world.transcripts(), "sqlite").len(), 1);
+    assert_eq!(world.heard_files(), [] as [PathBuf; 0]);
 }

@@ -150,6 +150,19 @@ impl Segment {
         Ok(())
     }
 
+    /// Calls `visit` with each document that is not dead, in the order of keys.
+    pub(in crate::index) fn each_live(
+        &self,
+        dead: &Dead,
+        mut visit: impl FnMut(u32, &Doc),
+    ) -> Result<(), IndexError> {
+        let mut cursor = DocCursor::new(self, dead);
+        while let Some(Passed { doc, key, stamp, length, payload, .. }) = cursor.advance()? {
+            visit(doc, &Doc { key, stamp, length, payload: self.source.read(payload)? });
+        }
+        Ok(())
+    }
+
     /// Reads a block of names; `None` after the last.
     fn names_block(&self, at: usize) -> Result<Option<Vec<u8>>, IndexError> {
         let names = lazy(&self.names, || {
