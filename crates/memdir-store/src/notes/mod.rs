@@ -170,8 +170,8 @@ pub fn refresh(vault: &Vault) -> Result<Refreshed, NotesError> {
         }
         known => known?,
     };
-    let look = Look::at(vault).map_err(NotesError::Vault)?;
-    let changes = look.compare(writer.index()?)?;
+    let (look, changes) = changes(vault, writer.index()?).map_err(NotesError::Vault)?;
+    let changes = changes?;
     let entries: Vec<index::Entry> =
         changes.new.iter().filter_map(|(path, stamp)| entry(vault, path, *stamp)).collect();
     let is_new = |entry: &&index::Entry| known.get(&entry.key) != Some(&entry.stamp.sha256);
@@ -179,8 +179,8 @@ pub fn refresh(vault: &Vault) -> Result<Refreshed, NotesError> {
     if !entries.is_empty() || n_gone > 0 {
         writer.apply(entries, changes.gone)?;
     }
-    look.remember(vault);
-    Ok(Refreshed { n_notes: look.files.len(), n_taken_up, n_gone })
+    fresh::remember(&look, vault);
+    Ok(Refreshed { n_notes: look.files().len(), n_taken_up, n_gone })
 }
 
 /// Returns where the index of a vault is.

@@ -66,7 +66,7 @@ impl Files for Shown<'_> {
 
     fn list(&self) -> Result<Vec<(String, u64)>, Failure> {
         let Some(vault) = self.0 else { return Ok(Vec::new()) };
-        let (paths, _) = vault.names().map_err(|err| unreadable(vault, &err))?;
+        let paths = vault.names().map_err(|err| unreadable(vault, &err))?;
         let names = paths.iter().map(MemoryPath::as_str).chain([INDEX_PAGE]);
         let size = |path: &str| {
             let (folder, name) = vault.dir().folder(path).ok()?;
