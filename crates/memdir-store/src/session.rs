@@ -47,8 +47,8 @@ pub struct State {
     pub begun: bool,
     /// Whether the user asked to leave memory aside.
     pub ignores_memory: bool,
-    /// The branch that was last seen.
-    pub branch: String,
+    /// Since when the user asked to remember something that nobody looked at yet.
+    pub asked: Option<Timestamp>,
     /// Tools that were used lately, the last one at the end.
     pub tools: Vec<String>,
     /// Files that were looked up already.

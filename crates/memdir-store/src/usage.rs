@@ -145,13 +145,6 @@ impl Usage {
         self.shown.contains(name)
     }
 
-    /// Returns what the session has been shown, in order.
-    pub fn shown(&self) -> Vec<String> {
-        let mut shown: Vec<String> = self.shown.iter().cloned().collect();
-        shown.sort_unstable();
-        shown
-    }
-
     /// Says whether the session has read a memory by itself.
     pub fn was_read(&self, name: &str) -> bool {
         self.read.contains(name)

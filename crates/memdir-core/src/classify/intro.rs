@@ -77,6 +77,40 @@ const ASKING: &[&str] = &[
     "적어둬",
 ];
 
+/// The ways that mean memory and nothing else: who says "note" or "save" may mean a file.
+const PLAIN: &[&str] = &[
+    "remember",
+    "memorize",
+    "memorise",
+    "keep in mind",
+    "bear in mind",
+    "don't forget",
+    "do not forget",
+    "never forget",
+    "add to memory",
+    "add to your memory",
+    "save to memory",
+    "commit to memory",
+    "put in memory",
+    "merk dir",
+    "merke dir",
+    "merkt euch",
+    "denk daran",
+    "denk dran",
+    "denke daran",
+    "vergiss nicht",
+    "기억해 줘",
+    "기억해줘",
+    "기억해 주세요",
+    "기억해주세요",
+    "기억해 둬",
+    "기억해둬",
+    "기억해",
+    "잊지 마",
+    "잊지마",
+    "잊지 마세요",
+];
+
 /// What may stand before it.
 const BEFORE: &[&str] = &[
     "please",
@@ -134,6 +168,19 @@ pub(super) fn strip(text: &str) -> String {
         return without_ending(text).to_owned();
     }
     capitalized(without_ending(separated))
+}
+
+/// Says whether a message asks to remember what it says, in so many words.
+pub(super) fn asks(text: &str) -> bool {
+    let text = text.trim().replace('’', "'");
+    let begins = skip_longest(skip_all(&text, BEFORE), PLAIN).is_some() && strip(&text) != text;
+    let ends =
+        || without_ending(&text).len() < text.len() && PLAIN.iter().any(|asking| ends_with(&text, asking));
+    !text.ends_with('?') && (begins || ends())
+}
+
+fn ends_with(text: &str, asking: &str) -> bool {
+    text.trim_end_matches(['.', '!', ' ']).ends_with(asking)
 }
 
 /// Korean asks at the end as well.

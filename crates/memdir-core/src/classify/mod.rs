@@ -79,6 +79,11 @@ impl fmt::Display for Question {
 /// Longest description we propose, in characters.
 const MAX_DESCRIPTION: usize = 150;
 
+/// Says whether a message asks to remember what it says: "remember that …", "merk dir: …", "… 기억해 줘".
+pub fn asks_to_remember(message: &str) -> bool {
+    intro::asks(message)
+}
+
 /// Proposes the memory that a text makes.
 pub fn classify(text: &str, known: &Known<'_>) -> Proposed {
     let text = intro::strip(text.trim());

@@ -198,3 +198,26 @@ fn introductions_are_taken_away() {
         assert_eq!(intro::strip(text), left);
     }
 }
+
+/// W2-03.
+#[test]
+fn who_asks_to_remember_says_so() {
+    for message in [
+        "remember that integration tests use a real database",
+        "Please remember: deploys happen on Tuesdays only",
+        "don’t forget that the staging host is rebuilt on Sundays",
+        "Merk dir, dass wir freitags nicht ausrollen",
+        "배포는 화요일에만 한다. 기억해 줘",
+    ] {
+        assert!(asks_to_remember(message), "{message}");
+    }
+    for message in [
+        "do you remember what we decided about the cache?",
+        "remember the milk page needs a footer, can you add it?",
+        "save the file and run the tests",
+        "note the empty line at the end of the file",
+        "add a remember-me checkbox to the login form",
+    ] {
+        assert!(!asks_to_remember(message), "{message}");
+    }
+}

@@ -49,7 +49,7 @@ mod why;
 mod why_not;
 mod work;
 mod wrap;
-mod writing;
+pub(crate) mod writing;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -4,7 +4,7 @@ use memdir_core::change::Edit;
 use memdir_core::classify::{Known, Proposed, classify};
 use memdir_core::dates;
 use memdir_core::likeness::{Likeness, nearest_duplicate};
-use memdir_core::memory::{Draft, MemoryName, MemoryType, Scope};
+use memdir_core::memory::{MemoryName, MemoryType, Scope};
 use memdir_core::policy::{self, Refusal};
 use memdir_store::gate::Gate;
 use memdir_store::vault::{CommitError, Committed};
@@ -173,20 +173,7 @@ fn duplicate(proposed: &Proposed, shelves: &[Shelf]) -> Option<String> {
 }
 
 fn save(proposed: &Proposed, args: &Args, context: &Context, ui: &Ui) -> Result<Committed, Failure> {
-    let to_user_vault = proposed.memory_type == MemoryType::User && !context.place.explicit;
-    let draft = Draft {
-        scope: proposed.scope,
-        kind: proposed.kind.map(str::to_owned),
-        tags: proposed.tags.clone(),
-        created: Some(context.now),
-        modified: Some(context.now),
-        session: args.why.session.clone(),
-        provenance: Some(args.why.provenance()?),
-        origin_project: to_user_vault.then(|| context.place.project.id.to_string()),
-        body: proposed.body.clone(),
-        layout: context.place.settings.layout,
-        ..Draft::new(proposed.name.clone(), proposed.memory_type, proposed.description.clone())
-    };
+    let draft = writing::drafted(proposed, args.why.session.as_deref(), args.why.provenance()?, context);
     let edit = Edit::Create { path: proposed.name.path(), text: draft.render() };
     let mut set = args.why.change_set("remember", vec![edit])?;
     set.force = args.force.clone();

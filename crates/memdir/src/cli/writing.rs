@@ -1,7 +1,8 @@
 //! What commands that change a vault have in common: who, why, the change set, and how the result is told.
 
 use memdir_core::change::{Author, ChangeSet, Edit, Surface};
-use memdir_core::memory::{Document, EditError, Provenance, Value};
+use memdir_core::classify::Proposed;
+use memdir_core::memory::{Document, Draft, EditError, MemoryType, Provenance, Value};
 use memdir_store::evidence::{self, Sign, Witness};
 use memdir_store::ledger::How;
 use memdir_store::vault::{Committed, Loaded, Vault};
@@ -164,4 +165,27 @@ pub(crate) fn one_line(text: &str, ui: &Ui) -> Result<String, Failure> {
 /// Makes a body end in exactly one line break.
 pub(crate) fn as_body(text: &str) -> String {
     format!("{}\n", text.trim_matches(['\n', '\r']))
+}
+
+/// Makes the draft of a memory that rules proposed.
+pub(crate) fn drafted(
+    proposed: &Proposed,
+    session: Option<&str>,
+    provenance: Provenance,
+    context: &Context,
+) -> Draft {
+    let is_users = proposed.memory_type == MemoryType::User && !context.place.explicit;
+    Draft {
+        scope: proposed.scope,
+        kind: proposed.kind.map(str::to_owned),
+        tags: proposed.tags.clone(),
+        created: Some(context.now),
+        modified: Some(context.now),
+        session: session.map(str::to_owned),
+        provenance: Some(provenance),
+        origin_project: is_users.then(|| context.place.project.id.to_string()),
+        body: proposed.body.clone(),
+        layout: context.place.settings.layout,
+        ..Draft::new(proposed.name.clone(), proposed.memory_type, proposed.description.clone())
+    }
 }

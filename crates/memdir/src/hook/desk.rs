@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use memdir_core::change::Surface;
+use memdir_core::classify;
 use memdir_core::host::{self, MAX_CONTEXT, Moment, Occasion, Reply, Source};
 use memdir_core::recall;
 use memdir_store::evidence::{self, Sign, Witness};
@@ -188,6 +189,9 @@ impl<'o> Desk<'o> {
         }
         if self.is_left_alone() {
             return Ok(Answer::default());
+        }
+        if let Some(session) = self.session.as_ref().filter(|_| classify::asks_to_remember(&said)) {
+            session.update(self.context.now, |state| state.asked = state.asked.or(Some(self.context.now)));
         }
         let vaults = if asked == Some(true) { &[] } else { &self.vaults[..] };
         let moment = recall::Moment { prompt: said, tools: self.state().tools, ..self.moment() };

@@ -3,11 +3,7 @@
 use std::path::Path;
 
 use memdir_core::host::{Moment, Source};
-use memdir_core::working::Restoration;
-use memdir_store::journal::Journal;
 use memdir_store::queue::{Job, Kind, Queue};
-use memdir_store::remind::machine_key;
-use memdir_store::usage::Usage;
 use memdir_store::working;
 
 use super::desk::{Answer, Desk};
@@ -31,22 +27,12 @@ impl Desk<'_> {
 
     /// What the session knew before its history was shortened.
     pub(super) fn restoration(&self) -> String {
-        let Some(vault) = self.vaults.first() else { return String::new() };
         let rules = self.rules().unwrap_or_default();
-        let open = Journal::of(&self.context.place).open_items().unwrap_or_default();
-        let notes = working::read(&self.context.place, &self.occasion.session).ok().flatten();
-        let surfaced = self
-            .vaults
-            .iter()
-            .flat_map(|vault| Usage::of(vault, self.reader.as_deref(), self.context.now).shown());
-        let surfaced: Vec<String> = surfaced.collect();
-        let restoration = Restoration {
-            rules: rules.bound(),
-            open: &open,
-            working: notes.as_deref().unwrap_or_default(),
-            surfaced: &surfaced,
-        };
-        restoration.render(MAX_RESTORED, &machine_key(vault))
+        let (place, session) = (&self.context.place, &self.occasion.session);
+        if self.ignores_memory {
+            return String::new();
+        }
+        working::restore(place, session, &self.vaults, rules.bound(), MAX_RESTORED)
     }
 
     /// Leaves for others what there is no time for here. Not being able to costs an entry in the journal, no memory.

@@ -15,6 +15,7 @@
 //! A job may be done twice if its worker is killed in the middle, so each of them looks at what is there before it adds to
 //! it. A new kind of work is a variant of [`Kind`], a file here and a line in [`run`].
 
+mod asked;
 mod end;
 mod settle;
 mod start;

@@ -1,12 +1,14 @@
-//! After an answer: keeps what was said, if the user agreed, moves the cursor, and brings working memory up to date.
+//! After an answer: takes up what others wrote, keeps what was said if the user agreed, brings working memory up to date,
+//! and remembers what the user asked to remember.
 //!
-//! What a turn taught is to be learned here too, from the turns that are new since the cursor; nothing does that yet.
+//! What a turn taught without anybody asking is to be learned here too, from the turns that are new since the cursor;
+//! nothing does that yet.
 
 use memdir_store::queue::Job;
 use memdir_store::transcript::{SessionFile, TranscriptError, Transcripts};
 use memdir_store::working;
 
-use super::{Subject, settle};
+use super::{Subject, asked, settle};
 use crate::context::Context;
 use crate::failure::Failure;
 
@@ -19,6 +21,9 @@ pub(super) fn run(job: &Job, context: &Context, beat: &mut dyn FnMut()) -> Resul
     let Some(subject) = Subject::of(job, &context.place) else { return Ok(()) };
     keep(&subject, context)?;
     working::catch_up(&subject.session(context), true, context.now, beat)?;
+    if let Some(digest) = working::digest(&context.place, &subject.id)? {
+        asked::run(&subject.id, &digest, context)?;
+    }
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::{sandbox, told};
+use crate::{hook, sandbox, told};
 
 /// Waits until something is there; a generous time-out ends what hangs.
 pub(crate) fn eventually<T>(mut look: impl FnMut() -> Option<T>) -> T {
@@ -72,4 +72,109 @@ fn many_turns_leave_nothing_waiting() {
         let is_empty = queues.all(|queue| fs::read_dir(queue).is_ok_and(|mut jobs| jobs.next().is_none()));
         is_empty.then_some(())
     });
+}
+
+/// After everything that the sandbox was set up with.
+const LATER: &str = "2026-04-02T11:00:00Z";
+
+/// Ends a turn then.
+fn stop(sandbox: &memdir_testkit::Sandbox, said: serde_json::Value) {
+    hook(sandbox, "claude-code", "Stop", said).at(LATER).ok();
+}
+
+/// Writes a session file of Claude Code with one message of the user.
+fn said(sandbox: &memdir_testkit::Sandbox, message: &str) -> serde_json::Value {
+    let file = sandbox.root().join("s1.jsonl");
+    let line = json!({ "type": "user", "uuid": "u1", "sessionId": "s1", "timestamp": LATER,
+        "cwd": sandbox.project(), "message": { "role": "user", "content": message } });
+    fs::write(&file, format!("{line}\n")).unwrap();
+    let prompt = json!({ "prompt": message, "transcript_path": file });
+    hook(sandbox, "claude-code", "UserPromptSubmit", prompt).at(LATER).ok();
+    json!({ "last_assistant_message": "Noted.", "stop_hook_active": false, "transcript_path": file })
+}
+
+/// W2-03: what the user asks to remember is remembered in the same turn, also if the agent does not.
+#[test]
+fn what_the_user_asks_to_remember_is_saved_in_the_turn() {
+    let sandbox = sandbox();
+    let turn = said(
+        &sandbox,
+        "Remember that deploys to production happen on Tuesdays only, because support is staffed then",
+    );
+    stop(&sandbox, turn);
+    let found = eventually(|| {
+        let list = sandbox.memdir(&["list"]).json();
+        list.as_array().unwrap().iter().find(|entry| entry.to_string().contains("Tuesdays")).cloned()
+    });
+    let log = sandbox.memdir(&["log", found["name"].as_str().unwrap()]).json();
+    assert_eq!((&log[0]["author"], &log[0]["session"]), (&json!("extraction"), &json!("s1")), "{log}");
+    let other = json!({ "prompt": "when do we deploy to production?", "session_id": "s2" });
+    assert!(told(&sandbox, "UserPromptSubmit", other).contains("said by user"));
+}
+
+/// W2-03: what the agent saved itself is not saved twice, and a secret not at all.
+#[test]
+fn what_the_agent_saved_itself_is_not_saved_twice() {
+    let sandbox = sandbox();
+    let turn = said(
+        &sandbox,
+        "Remember that deploys to production happen on Tuesdays only, because support is staffed then",
+    );
+    let args = [
+        "save",
+        "project-tuesday-deploys",
+        "--type",
+        "project",
+        "--description",
+        "Production deploys on Tuesdays only",
+    ];
+    sandbox.memdir(&args).stdin("Support is staffed then.\n").at(LATER).ok();
+    stop(&sandbox, turn);
+    let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+    let turn = said(&sandbox, &format!("Remember that the token for the mirror is {token}"));
+    stop(&sandbox, turn);
+    told(&sandbox, "SessionEnd", json!({ "reason": "other" }));
+    eventually(|| {
+        let state = fs::read_to_string(sandbox.state().join("sessions/s1.json")).unwrap();
+        state.contains("\"asked\":null").then_some(())
+    });
+    let list = sandbox.memdir(&["list"]).json();
+    assert_eq!(list.as_array().unwrap().len(), 4, "{list}");
+    let found =
+        std::process::Command::new("grep").args(["-rl", &token]).arg(sandbox.state()).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&found.stdout), "", "the token is in none of our files");
+}
+
+/// W2-04, W2-06: forgetting, and putting one memory in place of another, are one call each and can be undone.
+#[test]
+fn forgetting_and_superseding_are_one_call_each() {
+    let sandbox = sandbox();
+    sandbox.memdir(&["forget", "--query", "the mobile freeze", "--yes"]).ok();
+    assert!(!sandbox.memory("project-mobile-freeze").exists());
+    assert!(!sandbox.index_page().contains("mobile-freeze"));
+    sandbox.memdir(&["undo"]).ok();
+    assert!(sandbox.memory("project-mobile-freeze").exists());
+    sandbox
+        .memdir(&[
+            "correct",
+            "reference-grafana",
+            "--body",
+            "The dashboards moved to Grafana, folder Payments.",
+        ])
+        .ok();
+    assert!(sandbox.read("reference-grafana").contains("folder Payments"));
+    crate::save(
+        &sandbox,
+        "reference-dashboards",
+        "reference",
+        "Dashboards are in Perses",
+        "The dashboards are in Perses now.\n",
+    );
+    sandbox.memdir(&["supersede", "reference-grafana", "reference-dashboards"]).ok();
+    let shown = told(
+        &sandbox,
+        "UserPromptSubmit",
+        json!({ "prompt": "where are the latency dashboards of the checkout service?" }),
+    );
+    assert!(!shown.contains("reference-grafana.md"), "{shown}");
 }

@@ -178,7 +178,9 @@ fn a_start_changes_no_memory() {
 #[test]
 fn the_cache_audit_tries_fourteen_ways_and_finds_none_open() {
     let sandbox = sandbox();
-    sandbox.memdir(&["journal", "add", "--summary", "Moved the parser", "--unfinished", "Port the tests"]).ok();
+    sandbox
+        .memdir(&["journal", "add", "--summary", "Moved the parser", "--unfinished", "Port the tests"])
+        .ok();
     let usage = |id: &str, read: u64, written: u64| {
         json!({ "type": "assistant", "timestamp": "2026-04-02T10:00:00Z", "message": { "id": id, "model": "m",
             "usage": { "input_tokens": 1, "cache_read_input_tokens": read, "cache_creation_input_tokens": written } } })

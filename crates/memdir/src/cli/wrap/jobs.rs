@@ -221,19 +221,7 @@ fn candidate(fact: &Fact, names: &[String], context: &Context) -> Result<Option<
 fn propose(proposed: &Proposed, work: &Work, context: &Context) -> Result<bool, CommitErrorOr> {
     let is_users = proposed.memory_type == MemoryType::User && !context.place.explicit;
     let vault = if is_users { context.create_user()? } else { work.vault()?.clone() };
-    let draft = Draft {
-        scope: proposed.scope,
-        kind: proposed.kind.map(str::to_owned),
-        tags: proposed.tags.clone(),
-        created: Some(context.now),
-        modified: Some(context.now),
-        session: work.why.session.clone(),
-        provenance: Some(Provenance::User),
-        origin_project: is_users.then(|| work.project.to_string()),
-        body: proposed.body.clone(),
-        layout: context.place.settings.layout,
-        ..Draft::new(proposed.name.clone(), proposed.memory_type, proposed.description.clone())
-    };
+    let draft = writing::drafted(proposed, work.why.session.as_deref(), Provenance::User, context);
     let set = ChangeSet {
         author: Author::Extraction,
         by: Surface::Cli,
