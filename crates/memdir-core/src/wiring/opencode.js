@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 
 const memdir = "MEMDIR";
 
-// Milliseconds; the process is ended after that.
+// Milliseconds; after that the process is ended.
 const PATIENCE = { SessionStart: 10000, PreCompact: 10000, SessionEnd: 1500 };
 
 function hook(event, cwd, said) {
@@ -19,7 +19,11 @@ function hook(event, cwd, said) {
     };
     const timer = setTimeout(() => {
       finish({});
-      try { child?.kill("SIGKILL"); } catch {}
+      try {
+        child?.kill("SIGKILL");
+        child?.stdout?.destroy();
+        child?.unref();
+      } catch {}
     }, PATIENCE[event] ?? 5000);
     timer.unref?.();
     let child;

@@ -45,8 +45,8 @@ pub(super) fn wire(
 }
 
 pub(super) fn unwire(text: &str, program: &str, undo: Option<&Undo>) -> Result<String, Trouble> {
-    if let Some(before) = undo.and_then(|undo| undo.take_back(text)) {
-        return Ok(before);
+    if undo.and_then(|undo| undo.take_back(text)).is_some_and(|before| before.is_empty()) {
+        return Ok(String::new());
     }
     let is_ours = |program: &str| text == self::text(program);
     if text.is_empty() || is_ours(program) || program_of(text).is_some_and(|program| is_ours(&program)) {

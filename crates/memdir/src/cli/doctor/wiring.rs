@@ -177,8 +177,11 @@ impl Doctor<'_> {
             let n_hooks: usize = checked.files.iter().map(|(_, found)| found.hooks.len()).sum();
             let has_server = checked.files.iter().any(|(_, found)| found.has_server);
             let server = if has_server { "the MCP server" } else { "no MCP server" };
-            let message =
-                format!("{} has {n_hooks} of {} hooks and {server}", agent.title(), events(agent).len());
+            let message = format!(
+                "the entries of {} are not what memdir writes: {n_hooks} of {} hooks and {server}",
+                agent.title(),
+                events(agent).len()
+            );
             self.find(Severity::Warning, "agent-incomplete", path, message, remedy);
         }
         self.run(checked, path);
