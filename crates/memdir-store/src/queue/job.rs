@@ -62,9 +62,6 @@ pub struct Job {
     pub pushed: Timestamp,
     /// Before this it is not taken.
     pub due: Timestamp,
-    /// How often it was wished for.
-    #[serde(default = "once")]
-    pub times: u32,
     /// How often it was begun.
     #[serde(default)]
     pub attempts: u32,
@@ -81,10 +78,6 @@ pub struct Failed {
     pub at: Timestamp,
 }
 
-fn once() -> u32 {
-    1
-}
-
 impl Job {
     /// Wishes for something at a place.
     pub fn new(kind: Kind, place: &Place, now: Timestamp) -> Self {
@@ -97,7 +90,6 @@ impl Job {
             vault: place.explicit.then(|| place.vault.clone()),
             pushed: now,
             due: now,
-            times: 1,
             attempts: 0,
         }
     }
@@ -137,7 +129,6 @@ impl Job {
             dir: self.dir.or_else(|| known.dir.clone()),
             pushed: self.pushed.min(known.pushed),
             due: if known.attempts > 0 { self.due.max(known.due) } else { self.due.min(known.due) },
-            times: self.times.saturating_add(known.times),
             attempts: self.attempts.max(known.attempts),
             ..self
         }

@@ -125,14 +125,17 @@ impl Queue {
     pub fn push(&self, job: &Job) -> Result<Pushed, QueueError> {
         let dir = Dir::ensure(&self.path()).map_err(|source| self.failed(source))?;
         let name = format!("{}{WAITING}", job.key());
-        let known = self.read(&dir, &name);
-        let pushed = match &known {
-            Some(_) => Pushed::Merged,
-            None => self.room(&dir)?,
+        let Some(known) = self.read(&dir, &name) else {
+            let pushed = self.room(&dir)?;
+            self.write(&dir, &name, job)?;
+            return Ok(pushed);
         };
-        let job = known.map_or_else(|| job.clone(), |known| job.clone().merged_with(&known));
-        self.write(&dir, &name, &job)?;
-        Ok(pushed)
+        let merged = job.clone().merged_with(&known);
+        // Nothing new: whoever takes the job that waits takes it after this moment, and so sees all that there is now.
+        if merged != known {
+            self.write(&dir, &name, &merged)?;
+        }
+        Ok(Pushed::Merged)
     }
 
     /// Lists the jobs that wait or are being done, in the order in which they are taken.

@@ -22,7 +22,6 @@ fn job(kind: Kind, session: &str) -> Job {
         vault: None,
         pushed: now(),
         due: now(),
-        times: 1,
         attempts: 0,
     }
 }
@@ -60,7 +59,9 @@ fn jobs_of_one_key_are_merged_and_a_running_one_leaves_room_for_one_more() {
         ["turn-s-1", "turn-s-2", "end-s-1"],
         "of one session the turn comes before the end"
     );
-    assert_eq!(queue.waiting().unwrap()[0].times, 5);
+    let moved = Job { transcript: Some("moved.jsonl".into()), ..job(Kind::Turn, "s-1") };
+    assert_eq!(queue.push(&moved).unwrap(), Pushed::Merged);
+    assert_eq!(queue.waiting().unwrap()[0].transcript, moved.transcript, "the newest word counts");
     let mut lease = queue.lease().unwrap().unwrap();
     let claim = lease.next(now()).unwrap().unwrap();
     assert_eq!((claim.job.key().as_str(), claim.job.attempts), ("turn-s-1", 1));
