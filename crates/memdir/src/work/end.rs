@@ -37,7 +37,19 @@ pub(super) fn run(job: &Job, context: &Context, beat: &mut dyn FnMut()) -> Resul
     settle::run(context)?;
     working::retire(&context.place, session)?;
     let gate = Job::new(Kind::DreamGate, &context.place, context.now);
-    Queue::of(&context.place).push(&gate).map(drop).map_err(|err| Failure::from_chain(&err))
+    Queue::of(&context.place).push(&gate).map_err(|err| Failure::from_chain(&err))?;
+    end_abandoned(context).map(drop)
+}
+
+/// Wishes for the end of sessions that have been silent for a day, because their host died, and returns their ids.
+pub(super) fn end_abandoned(context: &Context) -> Result<Vec<String>, Failure> {
+    let queue = Queue::of(&context.place);
+    let mut ended = Vec::new();
+    for job in working::abandoned(&context.place, context.now)? {
+        queue.push(&job).map_err(|err| Failure::from_chain(&err))?;
+        ended.extend(job.session);
+    }
+    Ok(ended)
 }
 
 /// Writes what the session left into the journal, unless somebody wrapped it up in words and nothing was asked since.

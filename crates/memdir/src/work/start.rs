@@ -6,6 +6,7 @@
 use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::thread;
 
 use jiff::Timestamp;
 use memdir_store::queue::{Post, Queue};
@@ -29,7 +30,9 @@ pub(crate) fn start(home: &Path, queue: &Queue) -> io::Result<bool> {
     let program = std::env::current_exe()?;
     let mut command = Command::new(program);
     command.args(["work", "--once", "--detached"]);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    let mut worker = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    // A hook is gone before the worker is; who stays takes note of its end, so that nothing of it is left.
+    let _ = thread::Builder::new().spawn(move || worker.wait());
     Ok(true)
 }
 

@@ -2,12 +2,11 @@
 
 use memdir_core::text::count;
 use memdir_store::place::{Environment, Registry};
-use memdir_store::queue::Queue;
 use memdir_store::verify::Verifier;
 use memdir_store::watch::{self, Sight};
-use memdir_store::working;
 use serde_json::{Value, json};
 
+use super::end::end_abandoned;
 use super::{context_at, whereabouts};
 use crate::context::{Context, USER};
 use crate::failure::Failure;
@@ -35,12 +34,7 @@ pub(crate) fn tick(context: &Context, beat: &mut dyn FnMut()) -> Result<Tick, Fa
         let seen = watch::look(&vault, &verifier, &now, beat)?;
         memories.extend(seen.into_iter().map(|sight| (whose, sight)));
     }
-    let queue = Queue::of(&context.place);
-    let mut ended = Vec::new();
-    for job in working::abandoned(&context.place, context.now)? {
-        queue.push(&job).map_err(|err| Failure::from_chain(&err))?;
-        ended.extend(job.session);
-    }
+    let ended = end_abandoned(context)?;
     let project = &context.place.project;
     Ok(Tick { project: project.id.to_string(), name: project.name.clone(), memories, ended })
 }

@@ -106,6 +106,21 @@ fn a_session_is_ended_after_its_directory_is_gone() {
     assert_eq!(world.journal().len(), 1);
 }
 
+/// Without a daemon, too, a session whose host died is ended: when another one ends.
+#[test]
+fn the_end_of_a_session_ends_those_that_were_left_alone() {
+    let world = World::new();
+    world.long_session("s-1");
+    world.push(Kind::Turn, "s-1");
+    world.work();
+    let day_after =
+        jiff::Timestamp::now().checked_add(jiff::SignedDuration::from_hours(25)).unwrap().to_string();
+    world.push(Kind::End, "s-2");
+    world.memdir(&["work", "--once"]).at(&day_after).ok();
+    let told: Vec<_> = world.journal().iter().map(|entry| entry["session"].clone()).collect();
+    assert_eq!((told, world.working("s-1"), world.queued()), (vec![json!("s-1")], None, vec![]));
+}
+
 /// F4: off means off.
 #[test]
 fn a_job_is_dropped_where_memory_was_switched_off() {
