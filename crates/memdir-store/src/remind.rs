@@ -20,7 +20,7 @@ use memdir_core::text::{age, visible_line};
 use crate::disk::Dir;
 use crate::evidence::{self, Sign, Witness};
 use crate::ledger::{self, Event, EventKind};
-use crate::notes::{self, NotesError, Upkeep};
+use crate::notes::{self, Notes, NotesError, Upkeep};
 use crate::place::{Environment, Place};
 use crate::usage::Usage;
 use crate::vault::{Loaded, Vault};
@@ -132,7 +132,8 @@ pub fn look(vaults: &[Vault], moment: &Moment, asker: &Asker<'_>) -> Result<Remi
             break;
         }
         let usage = Usage::of(vault, asker.session, asker.now);
-        let (recalled, upkeep) = notes::ask(vault, |notes| recall(notes, moment, &now, &weights, &usage))?;
+        let question = |notes: &Notes| recall(notes, moment, &now, &weights, &usage);
+        let (recalled, upkeep) = notes::ask_until(vault, asker.until, question)?;
         if upkeep == Upkeep::Rebuilt {
             reminded.rebuilt.push(at);
         }

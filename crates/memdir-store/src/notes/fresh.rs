@@ -5,6 +5,8 @@
 //! into a file in place leaves no trace there, so everything is looked at again after a while: the larger the vault, the
 //! later, and never after more than [`LONGEST`].
 
+use std::time::{Duration, Instant};
+
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +23,8 @@ pub(super) const SMALL: usize = if cfg!(test) { 20 } else { 2_000 };
 const REST_MS: u64 = 6;
 /// And at the latest after this time.
 const LONGEST: SignedDuration = SignedDuration::from_mins(15);
+/// What a look takes for each file on a busy machine.
+const LOOK: Duration = Duration::from_micros(2);
 /// What was seen of a vault when the index was last brought up to date.
 const SEEN: &str = "folders.json";
 const MAX_SEEN: u64 = 1 << 20;
@@ -45,6 +49,12 @@ pub(super) fn is_fresh(vault: &Vault, index: &Index) -> Result<bool, IndexError>
         Ok((_, changes)) => Ok(changes?.is_none()),
         Err(_) => Ok(false),
     }
+}
+
+/// Says whether a large vault has too many files to be looked at until a time.
+pub(super) fn is_too_large(index: &Index, until: Option<Instant>) -> bool {
+    let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+    index.len() > SMALL && left.is_some_and(|left| LOOK * index.len() as u32 > left)
 }
 
 /// Leaves a note of the folders for the next process. Not being able to costs it a look at every file.

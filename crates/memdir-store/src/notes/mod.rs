@@ -16,6 +16,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+use std::time::Instant;
 
 use memdir_core::embed::{self, Row};
 use memdir_core::memory::{Document, Memory, MemoryPath};
@@ -117,7 +118,17 @@ pub fn ask<T>(
     vault: &Vault,
     question: impl Fn(&Notes) -> Result<T, IndexError>,
 ) -> Result<(T, Upkeep), NotesError> {
-    let (notes, upkeep) = open(vault)?;
+    ask_until(vault, None, question)
+}
+
+/// Asks the notes of a vault until a time, if there is one: a look at all files of a vault that is too large for it is left
+/// to who has the time, and the index answers as it is. What the question comes upon is looked at all the same.
+pub fn ask_until<T>(
+    vault: &Vault,
+    until: Option<Instant>,
+    question: impl Fn(&Notes) -> Result<T, IndexError>,
+) -> Result<(T, Upkeep), NotesError> {
+    let (notes, upkeep) = open(vault, until)?;
     match question(&notes) {
         Err(err) if err.asks_for_rebuild() => {}
         Ok(answer) => {
@@ -203,11 +214,11 @@ fn writer(vault: &Vault) -> Result<Writer, NotesError> {
 }
 
 /// Opens the index of a vault as the vault is now.
-fn open(vault: &Vault) -> Result<(Notes, Upkeep), NotesError> {
+fn open(vault: &Vault, until: Option<Instant>) -> Result<(Notes, Upkeep), NotesError> {
     let path = directory(vault);
     let found = Index::open(&path, embed::centroids());
     if let Ok(index) = &found
-        && let Ok(true) = fresh::is_fresh(vault, index)
+        && (matches!(fresh::is_fresh(vault, index), Ok(true)) || fresh::is_too_large(index, until))
     {
         return Ok((Notes::over(found?), Upkeep::None));
     }

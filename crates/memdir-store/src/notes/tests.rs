@@ -138,6 +138,26 @@ fn a_file_that_is_written_in_place_in_a_large_vault_is_seen_when_met_and_after_a
     assert_eq!(world.having("meadow"), [] as [&str; 0]);
 }
 
+/// L8: who has no time for a look at a large vault gets an answer from the index, and whoever has it takes the look.
+#[test]
+fn a_question_without_time_does_not_wait_for_a_look_at_a_large_vault() {
+    let world = World::with(SMALL + 1);
+    assert_eq!(world.having("word7"), ["note-7"]);
+    fs::write(world.file("added.md"), text("lantern")).unwrap();
+    let is_there = |notes: &Notes| Ok(notes.named("added")?.is_some());
+    assert!(!ask_until(&world.vault, Some(Instant::now()), is_there).unwrap().0);
+    let described = |notes: &Notes| notes.note(notes.named("note-7")?.unwrap()).map(|note| note.description);
+    fs::write(world.file("note-7.md"), text("harbour")).unwrap();
+    let found = ask_until(&world.vault, Some(Instant::now()), described).unwrap().0;
+    assert_eq!(found, "About harbour");
+    assert!(ask_all(&world.vault, is_there));
+    // A small vault is always looked at.
+    let small = World::with(1);
+    assert_eq!(small.having("word0"), ["note-0"]);
+    fs::write(small.file("added.md"), text("lantern")).unwrap();
+    assert!(ask_until(&small.vault, Some(Instant::now()), is_there).unwrap().0);
+}
+
 /// L2: a look that is shared among threads misses nothing and finds nothing that is not there.
 #[test]
 fn a_look_at_many_files_finds_exactly_what_changed() {
