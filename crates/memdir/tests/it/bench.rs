@@ -182,6 +182,7 @@ fn l2_latency_and_scale_measure_real_processes() {
         assert!(report[key]["p50"].as_f64().unwrap() > 0.0, "{key}");
     }
     assert!(report["ratio"].as_f64().unwrap() > 0.0);
+    assert!(report["noticed_ms"]["p50"].as_f64().unwrap() > 0.0);
 
     let output = sandbox.memdir(&["bench", "scale", "--sizes", "30,60", "--queries", "5"]).ok();
     let report: Value = serde_json::from_str(&output.stdout).unwrap();

@@ -7,6 +7,7 @@ use std::fs;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use memdir_core::recall::{Moment, Unknown, Weights, recall};
@@ -21,6 +22,11 @@ use super::synthetic;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::ui::Ui;
+
+/// How often a file is replaced by another program before a recall.
+const N_NOTICED: usize = 11;
+/// A folder is young for less than this after a change.
+const YOUNG: Duration = Duration::from_millis(100);
 
 /// How many memories, and how often.
 #[derive(Debug, Clone, clap::Args)]
@@ -75,6 +81,15 @@ pub(super) fn run(sizes: &Sizes, context: &Context, ui: &mut Ui) -> Result<(), F
             saves.push(time);
         }
     }
+    let mut noticed = Vec::new();
+    for run in 0..sizes.runs.min(N_NOTICED) {
+        let prompt = synthetic::prompt(run, sizes.memories);
+        // The first one settles what was written before, so that the second has one change to notice.
+        thread::sleep(YOUNG);
+        time(&mut process(&["recall", &prompt]))?;
+        synthetic::replace(&directory, run, sizes.memories)?;
+        noticed.push(time(&mut process(&["recall", &prompt]))?);
+    }
     let now = context.now.to_zoned(context.zone.clone());
     let asked = notes::ask(&vault, |notes| warm(notes, sizes.queries, sizes.memories, &now));
     let (mut warm, _) = asked.map_err(|err| Failure::from_chain(&err))?;
@@ -87,6 +102,7 @@ pub(super) fn run(sizes: &Sizes, context: &Context, ui: &mut Ui) -> Result<(), F
         "version_ms": quantiles(&mut version),
         "recall_ms": quantiles(&mut cold),
         "save_ms": quantiles(&mut saves),
+        "noticed_ms": quantiles(&mut noticed),
         "ratio": (median.as_secs_f64() / least.as_secs_f64().max(1e-9) * 100.0).round() / 100.0,
         "query_ms": quantiles(&mut warm),
     }));

@@ -124,3 +124,11 @@ pub(super) fn write(dir: &Path, n: usize, mut done: impl FnMut(usize)) -> std::i
     }
     Ok(())
 }
+
+/// Replaces a memory by a new file, as most programs save.
+pub(super) fn replace(dir: &Path, number: usize, n: usize) -> std::io::Result<()> {
+    let (name, text) = memory(number % n.max(1));
+    let new = dir.join("new.tmp");
+    std::fs::write(&new, format!("{text}\nReplaced.\n"))?;
+    std::fs::rename(new, dir.join(format!("{name}.md")))
+}
