@@ -377,10 +377,11 @@ fn by_words(parts: &mut Parts, doc: DocId, words: &Match, seen: &Seen, head: &[T
 
 fn by_meaning(parts: &mut Parts, read: &Read, meaning: f32, seen: &Seen, note: &Note) {
     let Some(vector) = &read.prompt.vector else { return };
-    let sentences: Vec<Vector> = note.gist().sentences().collect();
-    let nearest = |vector: &Vector| sentences.iter().map(|own| own.cosine(vector)).fold(0.0_f32, f32::max);
-    let sentence = nearest(vector);
-    let clause = read.clauses.iter().map(nearest).fold(0.0_f32, f32::max);
+    let (mut sentence, mut clause) = (0.0_f32, 0.0_f32);
+    for own in note.gist().sentences() {
+        sentence = sentence.max(own.cosine(vector));
+        clause = read.clauses.iter().map(|asked| own.cosine(asked)).fold(clause, f32::max);
+    }
     parts.set(Part::Meaning, meaning);
     parts.set(Part::Clause, clause.max(sentence));
     parts.set(Part::MeaningAlone, meaning.max(sentence) * (1.0 - parts.get(Part::WordsAtAll)));
@@ -419,7 +420,15 @@ fn by_clock(parts: &mut Parts, note: &Note, day: Weekday, time: Time) {
     let flag = |is_so: bool| f32::from(u8::from(is_so));
     // Most notes have neither: that is seen before their letters are made small.
     parts.set(Part::Weekday, flag((has("day") || has("tag") || has("week")) && recurs_on(note, day)));
-    parts.set(Part::Hour, flag(has(":") && holds_at(note, time).is_some()));
+    let has_time = has_time_of_day(&note.description) || has_time_of_day(&note.body);
+    parts.set(Part::Hour, flag(has_time && holds_at(note, time).is_some()));
+}
+
+/// Says whether a text has a colon between digits, without which no time of the day is found in it.
+fn has_time_of_day(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let is_digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
+    text.match_indices(':').any(|(at, _)| is_digit(at.checked_sub(1)) && is_digit(Some(at + 1)))
 }
 
 /// Returns the last day that a prompt names, if it lies within some weeks.
