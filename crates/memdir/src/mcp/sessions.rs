@@ -2,6 +2,7 @@
 
 use memdir_core::frame::defused;
 use memdir_core::journal::{Item, OpenItem, Sections, one_line};
+use memdir_core::memory::MemoryName;
 use memdir_core::text::{count, visible_line};
 use memdir_store::journal::{About, Added, Planned};
 
@@ -27,6 +28,7 @@ pub(super) fn run(arguments: &Arguments, desk: Option<&Desk>) -> Result<Reply, F
     let context = &desk.context;
     let gate = context.gate()?;
     let now = context.now.to_zoned(context.zone.clone());
+    let sections = Sections { related: linked(sections.related, desk), ..sections };
     let sections = journal::cleared(sections, gate, &now)?
         .ok_or_else(|| Failure::refusal("there is nothing to write down: `summary` says what was done"))?;
     let about = About {
@@ -38,6 +40,15 @@ pub(super) fn run(arguments: &Arguments, desk: Option<&Desk>) -> Result<Reply, F
     let (planned, added) =
         journal.add(sections, &about, context.now, &context.zone, &gate.scanner).map_err(journal::failure)?;
     Ok(Reply::text(told(&planned, &added)))
+}
+
+/// Makes a link of what is the name of a memory.
+fn linked(related: Vec<String>, desk: &Desk) -> Vec<String> {
+    let is_memory = |name: &str| {
+        MemoryName::new(name).is_ok() && desk.context.find_exact(name).is_ok_and(|found| found.is_some())
+    };
+    let link = |text: String| if is_memory(&text) { format!("[[{text}]]") } else { text };
+    related.into_iter().map(link).collect()
 }
 
 fn lines(texts: Vec<String>) -> Vec<String> {
