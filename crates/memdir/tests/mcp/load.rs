@@ -87,9 +87,10 @@ fn l1_a_hundred_sessions_at_once() {
         std::env::var("MEMDIR_L1_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(5);
     let sandbox = sandbox();
     for n in 0..20 {
-        sandbox.save(
-            &format!("project-note-{n}"),
-            &format!("Service {n} keeps its queue in the {n}th shard of the cluster."),
+        let text = format!("Service {n} keeps its queue in shard {n} of the cluster.");
+        sandbox.write(
+            &format!("project-note-{n}.md"),
+            format!("---\nname: project-note-{n}\ndescription: where service {n} keeps its queue\ntype: project\n---\n\n{text}\n"),
         );
     }
     let begun = Instant::now();
