@@ -238,12 +238,15 @@ fn create<F: Files>(path: &str, text: &str, files: &F) -> Result<Step, F::Error>
     Ok(Step::Change(Change::Create { file, text }, phrase::created(path.shown())))
 }
 
+/// A file that is to be changed: its path, what it is, and its bytes.
+type Found = (ToolPath, File, Vec<u8>);
+
 /// Reads the file that is to be changed, or says why it cannot be.
 fn existing<F: Files>(
     path: &str,
     files: &F,
     missing: fn(&str) -> String,
-) -> Result<Result<(ToolPath, File, Vec<u8>), Answer>, F::Error> {
+) -> Result<Result<Found, Answer>, F::Error> {
     let path = match ToolPath::new(path) {
         Ok(path) => path,
         Err(answer) => return Ok(Err(answer)),

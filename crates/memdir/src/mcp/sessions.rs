@@ -34,6 +34,7 @@ pub(super) fn run(arguments: &Arguments, desk: Option<&Desk>) -> Result<Reply, F
     let about = About {
         session: Some(desk.caller.session.clone()),
         agent: Some(desk.caller.client.clone()),
+        branch: context.place.repository.as_ref().and_then(|repository| repository.branch()),
         ..About::default()
     };
     let journal = journal::writable(context, &desk.ui)?;
