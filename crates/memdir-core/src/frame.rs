@@ -126,6 +126,11 @@ const TAGS: &[&str] = &[
     "command-",
     "local-command",
     "bash-",
+    "hook_context",
+    "loaded_context",
+    "mcp_instructions",
+    "environment_context",
+    "task-notification",
 ];
 /// Words that open a turn of a conversation.
 const ROLES: &[&str] = &["human:", "assistant:", "system:", "user:", "developer:", "tool:", "###"];

@@ -147,7 +147,7 @@ fn ruled(vault: &Vault) -> Result<Vec<Loaded>, NotesError> {
 
 fn bound(vault: &Vault, loaded: &Loaded) -> Vec<Bound> {
     let who = vault.said_by(loaded.hash);
-    let is_accepted = vault.ledger().is_some_and(|ledger| ledger.is_accepted(loaded.hash).unwrap_or(false));
+    let is_accepted = vault.is_accepted(loaded.hash);
     let rules = loaded.memory.rules.iter().cloned();
     rules
         .map(|rule| Bound {

@@ -200,6 +200,10 @@ impl Reminded {
         let loaded = path.and_then(|path| vault.load(&path).ok().flatten()).ok_or("its file is gone")?;
         match () {
             () if loaded.memory.quarantined => Err("not trusted yet"),
+            // A stranger asked for it; it is on its way to the inbox.
+            () if usage.said_by(loaded.hash) == Provenance::Tool && !vault.is_accepted(loaded.hash) => {
+                Err("not trusted yet")
+            }
             () if self.n_bytes + size(&loaded) > BUDGET => Err("the session's budget is spent"),
             () => Ok(loaded),
         }

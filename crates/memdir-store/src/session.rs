@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use memdir_core::hash::ContentHash;
+use memdir_core::host::hearsay::{Words, is_hearsay};
 use serde::{Deserialize, Serialize};
 
 use crate::disk::Dir;
@@ -25,6 +26,8 @@ const PATIENCE: Duration = Duration::from_millis(60);
 const MAX_EVENTS: usize = 128;
 const MAX_TOOLS: usize = 12;
 const MAX_FILES: usize = 64;
+const MAX_PASSAGES: usize = 24;
+const MAX_WORDS: usize = 4_000;
 /// No file of a session is larger.
 const MAX_FILE: u64 = 256 * 1024;
 /// A session that was silent for so long is over.
@@ -53,6 +56,10 @@ pub struct State {
     pub tools: Vec<String>,
     /// Files that were looked up already.
     pub files: Vec<String>,
+    /// Words of what tools brought in that asked to be remembered.
+    hearsay: Vec<Words>,
+    /// Words of what the user said.
+    said: Words,
     /// What was handled already, so that an agent that is wired twice is answered once.
     events: Vec<u64>,
 }
@@ -69,6 +76,25 @@ impl State {
             keep_last(&mut self.events, MAX_EVENTS);
         }
         is_new
+    }
+
+    /// Notes what a tool brought in that asks to be remembered.
+    pub fn heard(&mut self, passages: Vec<Words>) {
+        self.hearsay.extend(passages);
+        keep_last(&mut self.hearsay, MAX_PASSAGES);
+    }
+
+    /// Notes what the user said.
+    pub fn said(&mut self, words: Words) {
+        self.said.extend(words);
+        while self.said.len() > MAX_WORDS {
+            self.said.pop_first();
+        }
+    }
+
+    /// Says whether a memory with these words was asked for by something a tool brought in, and not by the user.
+    pub fn is_hearsay(&self, memory: &Words) -> bool {
+        is_hearsay(memory, &self.hearsay, &self.said)
     }
 
     /// Notes the use of a tool.

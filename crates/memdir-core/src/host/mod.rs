@@ -10,6 +10,7 @@
 //!
 //! Look at [`Moment`] first, then at the tables in `names.rs`.
 
+pub mod hearsay;
 mod ignoring;
 mod names;
 mod reading;

@@ -22,8 +22,10 @@ use super::plan::Plan;
 use super::{CommitError, MAX_MEMORY, Vault};
 use crate::disk::{Dir, ReadError};
 use crate::history::{Area, ChangeId};
-use crate::ledger::EventKind;
+use crate::ledger::{Event, EventKind};
 
+/// Why a memory waits that a tool's output asked for.
+const HEARSAY: &str = "something that a tool brought in asked for it";
 /// How many proposals wait at most: a page that asks again and again must not fill the disk.
 const MAX_WAITING: usize = 1_000;
 
@@ -183,6 +185,77 @@ impl Writer<'_> {
     /// kept twice.
     pub fn propose(&mut self, set: &ChangeSet, why: &'static str) -> Result<Committed, CommitError> {
         self.commit_with(set, &Beside { waits: Some(why), ..Beside::default() })
+    }
+
+    /// Takes what an agent wrote at a stranger's request out of the vault and keeps it in the inbox; returns how many
+    /// memories that were. A memory that was changed so is as before, a new one goes to the trash.
+    pub fn set_hearsay_aside(&mut self) -> Result<usize, CommitError> {
+        let mut suspects = Vec::new();
+        let noted = |event: Event| {
+            if let (EventKind::Written, Some(Surface::Hook), Some(Provenance::Tool)) =
+                (event.ev, event.by, event.prov)
+            {
+                suspects.extend(event.sha256.map(|hash| (event.mem, hash, event.sid)));
+            }
+        };
+        // What cannot be read accuses nobody.
+        let _ = self.ledger.as_ref().map(|ledger| ledger.for_each(noted));
+        let mut n_aside = 0;
+        for (name, hash, session) in suspects {
+            let Ok(path) = MemoryPath::new(&format!("{name}.md")) else { continue };
+            let text = self.read(&path)?.filter(|text| ContentHash::of(text) == hash);
+            if let Some(text) = text.filter(|_| !self.vault.is_accepted(hash)) {
+                self.set_aside(path, text, hash, session)?;
+                n_aside += 1;
+            }
+        }
+        Ok(n_aside)
+    }
+
+    fn set_aside(
+        &mut self,
+        path: MemoryPath,
+        text: Vec<u8>,
+        hash: ContentHash,
+        session: Option<String>,
+    ) -> Result<(), CommitError> {
+        let set = |edit: Edit, provenance, reason: &str| ChangeSet {
+            author: Author::Agent,
+            by: Surface::Hook,
+            provenance,
+            reason: reason.to_owned(),
+            session: session.clone(),
+            force: Some("it is set aside".to_owned()),
+            edits: vec![edit],
+        };
+        let (back, wish) = match self.version_before(&path, hash) {
+            Some(before) => (
+                Edit::Replace { path: path.clone(), base: text.clone(), text: before.clone() },
+                Edit::Replace { path, base: before, text },
+            ),
+            None => (
+                Edit::Remove { path: path.clone(), base: text.clone(), into: Exit::Trash },
+                Edit::Create { path, text },
+            ),
+        };
+        self.commit(&set(back, Provenance::User, "a tool's output had asked for it"))?;
+        match self.propose(&set(wish, Provenance::Tool, "written by the agent"), HEARSAY) {
+            // What a gate is against stays where it is kept: in history, and the trash.
+            Ok(_) | Err(CommitError::Refused(_) | CommitError::Exists(_)) => Ok(()),
+            Err(err) => Err(err),
+        }
+    }
+
+    /// Returns what a memory was before it became this version.
+    fn version_before(&self, path: &MemoryPath, hash: ContentHash) -> Option<Vec<u8>> {
+        for id in self.history.ids().ok()?.into_iter().rev() {
+            let Ok(Some(record)) = self.history.record(&id) else { continue };
+            let made = record.change.ops.iter().find(|op| op.path == path.as_str() && op.after == Some(hash));
+            if let Some(op) = made {
+                return record.versions.get(&op.before?).cloned();
+            }
+        }
+        None
     }
 
     /// Carries out a proposal on the word of the user, perhaps with another text. Every gate is asked again; who

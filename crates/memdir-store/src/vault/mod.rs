@@ -212,6 +212,11 @@ impl Vault {
         Some(Ledger::new(dir, state, ledger::known_machine(&home)?))
     }
 
+    /// Says whether the user vouched for a version that somebody else said.
+    pub fn is_accepted(&self, hash: ContentHash) -> bool {
+        self.ledger().is_some_and(|ledger| ledger.is_accepted(hash).unwrap_or(false))
+    }
+
     /// Returns who said a version: what a file says of itself counts only for one that we wrote.
     pub fn said_by(&self, hash: ContentHash) -> Provenance {
         let known = self.ledger().and_then(|ledger| ledger.provenance_of(hash).ok().flatten());

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use memdir_core::change::Surface;
 use memdir_core::classify;
-use memdir_core::host::{self, MAX_CONTEXT, Moment, Occasion, Reply, Source};
+use memdir_core::host::{self, MAX_CONTEXT, Moment, Occasion, Reply, Source, hearsay};
 use memdir_core::recall;
 use memdir_store::evidence::{self, Sign, Witness};
 use memdir_store::ledger::{Event, EventKind};
@@ -111,8 +111,8 @@ impl<'o> Desk<'o> {
         self.note_broken(&answer.broken);
         match &self.occasion.moment {
             Moment::Start(Source::Compacted | Source::Cleared) => self.start_over(),
-            Moment::AfterTool { tool, .. } => {
-                self.note_tool(tool);
+            Moment::AfterTool { tool, result, .. } => {
+                self.note_tool(tool, result);
                 self.note_progress();
             }
             Moment::Stop { answer, .. } | Moment::SubagentStop { answer, .. } => {
@@ -182,6 +182,9 @@ impl<'o> Desk<'o> {
         let said = host::said_by_user(prompt);
         if said.is_empty() {
             return Ok(Answer::default());
+        }
+        if let Some(session) = self.session.as_ref().filter(|_| !self.ignores_memory) {
+            session.update(self.context.now, |state| state.said(hearsay::words(&said)));
         }
         let asked = host::asks_to_ignore(&said);
         if let (Some(session), Some(ignores)) = (&self.session, asked) {

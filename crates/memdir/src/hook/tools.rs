@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use memdir_core::change::Surface;
-use memdir_core::host::{Reply, Tool, ToolKind};
+use memdir_core::host::{Reply, Tool, ToolKind, hearsay};
 use memdir_core::memory::{MemoryPath, Provenance};
 use memdir_core::obedience::Judgement;
 use memdir_core::recall;
@@ -86,9 +86,16 @@ impl Desk<'_> {
     }
 
     /// Notes which tool was used, and what that says about memories.
-    pub(super) fn note_tool(&self, tool: &Tool) {
+    pub(super) fn note_tool(&self, tool: &Tool, result: &str) {
+        // What memdir itself says, and what is in the vault, is nobody's request.
+        let is_ours =
+            tool.kind == ToolKind::Edit || tool.name.contains("memdir") || !self.memories(tool).is_empty();
+        let passages = if is_ours { Vec::new() } else { hearsay::passages(result) };
         if let Some(session) = &self.session {
-            session.update(self.context.now, |state| state.used(&used_as(tool)));
+            session.update(self.context.now, |state| {
+                state.used(&used_as(tool));
+                state.heard(passages);
+            });
         }
         let files: Vec<String> = tool.files.iter().map(|file| self.in_project(file)).collect();
         let signs: Vec<Sign<'_>> = match tool.kind {
@@ -104,18 +111,23 @@ impl Desk<'_> {
         }
     }
 
-    /// Notes that it was the agent who wrote a memory with a tool of its own: the file does not say so, or anybody could.
+    /// Notes that it was the agent who wrote a memory with a tool of its own: the file does not say so, or anybody could. If
+    /// it says what a web page or the like asked for, it is the tool's, and waits for the user's word.
     fn vouch(&self, tool: &Tool) {
+        let state = self.state();
         for (vault, loaded) in self.memories(tool) {
             let Ok(ledger) = vault.ensure_ledger() else { continue };
             if ledger.provenance_of(loaded.hash).is_ok_and(|known| known.is_some()) {
                 continue;
             }
+            let text =
+                format!("{}\n{}", loaded.memory.description, String::from_utf8_lossy(loaded.document.body()));
+            let is_hearsay = state.is_hearsay(&hearsay::words(&text));
             let event = Event {
                 sha256: Some(loaded.hash),
                 sid: self.reader.clone(),
                 by: Some(Surface::Hook),
-                prov: Some(Provenance::Agent),
+                prov: Some(if is_hearsay { Provenance::Tool } else { Provenance::Agent }),
                 ..Event::new(self.context.now, EventKind::Written, loaded.path.stem())
             };
             // Not being able to costs the name of the author.

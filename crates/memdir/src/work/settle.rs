@@ -10,7 +10,10 @@ use crate::failure::Failure;
 
 pub(super) fn run(context: &Context) -> Result<(), Failure> {
     for vault in context.vaults()? {
-        context.writer(&vault)?.point_to_what_is_new()?;
+        let mut writer = context.writer(&vault)?;
+        writer.set_hearsay_aside()?;
+        writer.point_to_what_is_new()?;
+        drop(writer);
         notes::ask(&vault, |_| Ok(())).map_err(|err| Failure::from_chain(&err))?;
     }
     session::sweep(&context.place.home, context.now)?;

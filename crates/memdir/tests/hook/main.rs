@@ -7,6 +7,7 @@
 
 mod compaction;
 mod failing;
+mod hostile;
 mod ignoring;
 mod prompt;
 mod rules;
