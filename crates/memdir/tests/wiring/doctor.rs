@@ -60,6 +60,35 @@ fn a_wiring_is_shown_with_its_files() {
     assert!(row["mcp"].as_str().unwrap().ends_with(".claude.json"));
     assert_eq!(row["current"], true);
     assert_eq!(row["programs"][0], world.program());
+    assert_eq!((&row["hook_runs"], &row["mcp_runs"]), (&true.into(), &true.into()), "{report:#}");
+    assert!(rules(&report).is_empty() && report["healthy"] == true, "{report:#}");
+}
+
+#[test]
+fn every_agent_that_was_told_reaches_us() {
+    let world = World::new();
+    world
+        .init(&[
+            "--agent",
+            "claude-code",
+            "codex",
+            "gemini",
+            "opencode",
+            "copilot",
+            "cursor",
+            "vscode",
+            "goose",
+        ])
+        .ok();
+    let report = doctor(&world, &[]);
+    let agents = report["agents"].as_array().unwrap();
+    assert_eq!(agents.len(), 8, "{report:#}");
+    for row in agents {
+        assert_eq!((&row["hook_runs"], &row["mcp_runs"]), (&true.into(), &true.into()), "{row:#}");
+    }
+    assert_eq!(rules(&report), ["codex-trust"], "{report:#}");
+    world.init(&["--remove"]).ok();
+    assert_eq!(doctor(&world, &[])["agents"], serde_json::json!([]));
 }
 
 #[test]

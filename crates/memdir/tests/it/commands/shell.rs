@@ -17,7 +17,7 @@ fn help_teaches() {
         Usage: memdir [OPTIONS] <COMMAND>
 
         Commands:
-          init         Set up memory for this project
+          init         Set up memory for this project and tell your coding agents of it
           save         Save a memory, or update the one of that name
           remember     Remember a sentence
           new          Begin a memory from the template of its type
@@ -47,7 +47,7 @@ fn help_teaches() {
           secrets      Look for secrets
           review       Decide about what waits: proposals in the inbox, and lines that somebody wrote into
                        MEMORY.md
-          doctor       Look for what is wrong with memories, vaults and state
+          doctor       Look for what is wrong with memories, vaults, state and the settings of agents
           dashboard    Show where the project stands, on one page
           wrap         End a session: journal, STATUS.md, status memory, candidates, dates
           journal      Keep and read the journal: what was done, what was decided, what is left
