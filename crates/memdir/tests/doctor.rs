@@ -62,7 +62,7 @@ fn a_healthy_vault_is_well_and_stays_byte_for_byte_the_same() {
     let output = sandbox.memdir(&["doctor"]).ok();
     assert_eq!(output.stdout, "all is well\n", "{output}");
     let report = sandbox.memdir(&["doctor"]).json();
-    assert_eq!(report, serde_json::json!({ "healthy": true, "findings": [] }));
+    assert_eq!(report, serde_json::json!({ "healthy": true, "findings": [], "agents": [] }));
     sandbox.memdir(&["doctor", "--fix"]).ok();
     assert_eq!(before.changes(&Tree::of(sandbox.root())), [""; 0]);
 }

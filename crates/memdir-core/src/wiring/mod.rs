@@ -68,6 +68,10 @@ pub struct HookPlace {
     pub group: usize,
     /// Which hook of the group it is, from 0.
     pub number: usize,
+    /// Its command line.
+    pub command: String,
+    /// How many seconds, or milliseconds, the host waits for it, if it says so.
+    pub timeout: Option<u64>,
 }
 
 impl Found {

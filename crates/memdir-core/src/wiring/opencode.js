@@ -92,6 +92,8 @@ export const Memdir = async ({ directory, worktree }) => {
     "experimental.chat.system.transform": safely(async (input, output) => {
       const session = input.sessionID;
       if (!session || parents.has(session)) return;
+      // The request that names a session needs no memory; its words are opencode's own.
+      if (/^you are a title generator/i.test(output.system[0] ?? "")) return;
       if (!briefings.has(session)) {
         const start = hook("SessionStart", cwd, { ...who(session), source: "startup" });
         briefings.set(session, start.then((answer) => answer.context));

@@ -2,7 +2,7 @@
 //!
 //! The file is all ours. One that somebody has changed is neither overwritten nor removed.
 
-use super::command::is_memdir;
+use super::command::{HookCall, is_memdir};
 use super::events::Event;
 use super::splice::{Draft, Undo};
 use super::{Found, HookPlace, Trouble, events};
@@ -21,7 +21,11 @@ pub(super) fn text(program: &str) -> String {
 
 pub(super) fn look(text: &str, program: &str) -> Found {
     let Some(found) = program_of(text) else { return Found::default() };
-    let hook = |event: &Event| HookPlace { event: event.name.to_owned(), group: 0, number: 0 };
+    let hook = |event: &Event| {
+        let call = HookCall { program: found.clone(), agent: Agent::Opencode, event: event.name.to_owned() };
+        let timeout = Some(u64::from(event.timeout_ms));
+        HookPlace { event: event.name.to_owned(), group: 0, number: 0, command: call.to_line(), timeout }
+    };
     Found {
         hooks: events(Agent::Opencode).iter().map(hook).collect(),
         has_server: false,

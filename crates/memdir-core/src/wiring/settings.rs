@@ -49,8 +49,7 @@ pub(super) fn look(text: &str, settings: &Settings) -> Result<Found, Trouble> {
     for own in &own {
         let program = match &own.is {
             OwnKind::Hook { event, call } => {
-                let number = own.path.get(4).copied().unwrap_or(0);
-                found.hooks.push(HookPlace { event: event.clone(), group: own.path[2], number });
+                found.hooks.push(place(text, &root, &own.path, event));
                 &call.program
             }
             OwnKind::Server { program } => {
@@ -65,6 +64,21 @@ pub(super) fn look(text: &str, settings: &Settings) -> Result<Found, Trouble> {
     let has_defaults = settings.defaults.iter().all(|(key, _)| root.get(key).is_some());
     found.is_complete = has_defaults && is_complete(&own, settings);
     Ok(found)
+}
+
+/// Describes a hook that stands at the end of `path`, or in the group that does.
+fn place(text: &str, root: &Node, path: &[usize], event: &str) -> HookPlace {
+    let node = root.at(path);
+    let hook = node.get(HOOKS).and_then(|hooks| hooks.elements().first()).unwrap_or(node);
+    let command = COMMANDS.iter().find_map(|key| hook.get(key)?.text()).unwrap_or_default();
+    let timeout = hook.get("timeout").and_then(|timeout| text[timeout.span.clone()].parse().ok());
+    HookPlace {
+        event: event.to_owned(),
+        group: path[2],
+        number: path.get(4).copied().unwrap_or(0),
+        command: command.to_owned(),
+        timeout,
+    }
 }
 
 /// Returns the text with our entries; `None` if they are there already.

@@ -188,7 +188,9 @@ fn a_hook_is_found_where_it_stands() {
     let content = content(Agent::ClaudeCode, Part::Hooks);
     let text = r#"{"hooks":{"Stop":[{"hooks":[]},{"hooks":[{"command":"mine"},{"command":"memdir hook claude Stop"}]}]}}"#;
     let found = look(text, &content).unwrap();
-    assert_eq!(found.hooks, [HookPlace { event: "Stop".to_owned(), group: 1, number: 1 }]);
+    let command = "memdir hook claude Stop".to_owned();
+    let place = HookPlace { event: "Stop".to_owned(), group: 1, number: 1, command, timeout: None };
+    assert_eq!(found.hooks, [place]);
     assert_eq!((found.programs, found.is_complete), (vec!["memdir".to_owned()], false));
 }
 
@@ -276,13 +278,24 @@ fn a_table_in_the_middle_goes_with_all_below_it() {
 
 #[test]
 fn trust_is_read_by_hook() {
-    let config = "[hooks.state.\"/h/hooks.json:stop:0:0\"]\ntrusted_hash = \"sha256:1\"\n[hooks.state.\"/h/hooks.json:session_start:1:0\"]\nenabled = false\ntrusted_hash = \"sha256:2\"\n[hooks.state.\"/other.json:stop:0:0\"]\ntrusted_hash = \"x\"\n";
-    let hook = |event: &str, group| HookPlace { event: event.to_owned(), group, number: 0 };
-    let is_trusted = |event: &str, group| is_trusted(config, "/h/hooks.json", &hook(event, group));
-    assert!(is_trusted("Stop", 0));
-    assert!(!is_trusted("Stop", 1));
-    assert!(!is_trusted("SessionStart", 1), "it is switched off");
-    assert!(!super::is_trusted("broken = ", "/h/hooks.json", &hook("Stop", 0)));
+    // As Codex 0.166 itself computes it for this very command.
+    let known = "sha256:d470bf2a83fd914180c423b57d1b6170d59409b532be1d0770769507b6fc988e";
+    let hook = |event: &str, group, timeout| HookPlace {
+        event: event.to_owned(),
+        group,
+        number: 0,
+        command: "/usr/bin/memdir hook codex PreToolUse".to_owned(),
+        timeout: Some(timeout),
+    };
+    let config = format!(
+        "[hooks.state.\"/h/hooks.json:pre_tool_use:0:0\"]\ntrusted_hash = \"{known}\"\n[hooks.state.\"/h/hooks.json:pre_tool_use:1:0\"]\nenabled = false\ntrusted_hash = \"{known}\"\n"
+    );
+    let is_trusted = |hook: &HookPlace| is_trusted(&config, "/h/hooks.json", hook);
+    assert!(is_trusted(&hook("PreToolUse", 0, 5)));
+    assert!(!is_trusted(&hook("PreToolUse", 0, 6)), "it was changed since");
+    assert!(!is_trusted(&hook("PreToolUse", 1, 5)), "it is switched off");
+    assert!(!is_trusted(&hook("Stop", 0, 5)), "nobody looked at it");
+    assert!(!super::is_trusted("broken = ", "/h/hooks.json", &hook("PreToolUse", 0, 5)));
 }
 
 #[test]

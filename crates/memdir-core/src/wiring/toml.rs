@@ -11,7 +11,10 @@ use toml::de::{DeTable, DeValue};
 use super::command::{SERVER, is_server};
 use super::splice::{Draft, Undo, line_around, newline, without};
 use super::{Found, HookPlace, Trouble};
+use crate::hash::ContentHash;
 
+/// How many seconds Codex waits for a hook that does not say.
+const CODEX_TIMEOUT: u64 = 600;
 /// Where Codex looks for servers.
 const SERVERS: &str = "mcp_servers";
 
@@ -68,14 +71,26 @@ pub(super) fn unwire(text: &str, undo: Option<&Undo>) -> Result<String, Trouble>
     }
 }
 
-/// Says whether Codex has noted in its `config` that the user trusts this hook of `hooks_file`.
+/// Says whether Codex has noted in its `config` that the user trusts this hook of `hooks_file`, as it is now.
 pub fn is_trusted(config: &str, hooks_file: &str, hook: &HookPlace) -> bool {
     let Ok(table) = DeTable::parse(config) else { return false };
     let state = table.get_ref().get("hooks").and_then(|hooks| hooks.get_ref().get("state"));
     let key = format!("{hooks_file}:{}:{}:{}", snake_case(&hook.event), hook.group, hook.number);
     let Some(noted) = state.and_then(|state| state.get_ref().get(key.as_str())) else { return false };
     let is_off = noted.get_ref().get("enabled").and_then(|on| on.get_ref().as_bool()) == Some(false);
-    noted.get_ref().get("trusted_hash").is_some() && !is_off
+    let hash = noted.get_ref().get("trusted_hash").and_then(|hash| hash.get_ref().as_str());
+    hash == Some(fingerprint(hook).as_str()) && !is_off
+}
+
+/// What Codex knows a hook by: a hash of what it is told about it, keys in order, as JSON without blanks.
+fn fingerprint(hook: &HookPlace) -> String {
+    let timeout = hook.timeout.unwrap_or(CODEX_TIMEOUT).max(1);
+    let command = serde_json::Value::from(hook.command.as_str());
+    let told = format!(
+        r#"{{"event_name":"{}","hooks":[{{"async":false,"command":{command},"timeout":{timeout},"type":"command"}}]}}"#,
+        snake_case(&hook.event)
+    );
+    format!("sha256:{}", ContentHash::of(told.as_bytes()))
 }
 
 fn snake_case(event: &str) -> String {

@@ -1,5 +1,6 @@
 //! What `memdir doctor` finds out about agents.
 
+use memdir_core::hash::ContentHash;
 use serde_json::Value;
 
 use crate::world::World;
@@ -174,28 +175,33 @@ fn codex_says_which_hooks_it_trusts() {
     wired_by(&world, "codex", &other);
     let report = doctor(&world, &[]);
     assert!(message(&report, "codex-trust").contains("does not run 10 of 10 hooks"), "{report:#}");
-    let hooks = world.path(".codex/hooks.json").canonicalize().unwrap();
+    let file = world.path(".codex/hooks.json").canonicalize().unwrap();
+    let hooks: Value = serde_json::from_str(&world.read(".codex/hooks.json")).unwrap();
     let mut config = world.read(".codex/config.toml");
-    for event in [
-        "session_start",
-        "user_prompt_submit",
-        "pre_tool_use",
-        "post_tool_use",
-        "subagent_start",
-        "subagent_stop",
-        "pre_compact",
-        "post_compact",
-        "stop",
-        "session_end",
-    ] {
+    for (event, groups) in hooks["hooks"].as_object().unwrap() {
+        let hook = &groups[0]["hooks"][0];
+        let event: String = event
+            .chars()
+            .map(|c| if c.is_uppercase() { format!("_{}", c.to_lowercase()) } else { c.to_string() })
+            .collect();
+        let event = event.trim_start_matches('_');
+        let told = format!(
+            r#"{{"event_name":"{event}","hooks":[{{"async":false,"command":{},"timeout":{},"type":"command"}}]}}"#,
+            hook["command"], hook["timeout"]
+        );
+        let hash = ContentHash::of(told.as_bytes());
         config.push_str(&format!(
-            "\n[hooks.state.\"{}:{event}:0:0\"]\ntrusted_hash = \"sha256:1\"\n",
-            hooks.display()
+            "\n[hooks.state.\"{}:{event}:0:0\"]\ntrusted_hash = \"sha256:{hash}\"\n",
+            file.display()
         ));
     }
     world.write(".codex/config.toml", config);
     let report = doctor(&world, &[]);
     assert_eq!(report["agents"][0]["trusted"], true, "{report:#}");
+    // Another program is another hook: Codex asks again.
+    doctor(&world, &["--fix"]);
+    let report = doctor(&world, &[]);
+    assert_eq!(report["agents"][0]["trusted"], false, "{report:#}");
 }
 
 #[test]
