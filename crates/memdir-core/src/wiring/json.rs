@@ -8,7 +8,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::Trouble;
-use super::splice::{Draft, line_around, newline, without};
+use super::splice::{Draft, cut, line_around, newline, without};
 
 /// No settings file nests deeper.
 const MAX_DEPTH: usize = 128;
@@ -324,7 +324,8 @@ fn style(text: &str, root: &Node, path: &[usize], unit: &str) -> Style {
     let container = root.at(path);
     if container.n_children() == 0 {
         let is_tiny = root.n_children() == 0;
-        if !is_tiny && !(has_own_line(text, root, path) && text[root.span.clone()].contains('\n')) {
+        let has_lines = has_own_line(text, root, path) && text[root.span.clone()].contains('\n');
+        if !is_tiny && !has_lines {
             return Style::Row(" ");
         }
         let line = &text[line_around(text, container.span.start)];
@@ -423,14 +424,11 @@ pub(super) fn remove(text: &str, root: &Node, path: &[usize]) -> String {
             return without(text, &[span, end - 1..end]);
         }
         let is_alone = text[inner.0..span.start].trim().is_empty() && text[end..inner.1].trim().is_empty();
-        return without(
-            text,
-            &[if is_alone { inner.0..inner.1 } else { whole_lines(text, span.start..end) }],
-        );
+        return cut(text, if is_alone { inner.0..inner.1 } else { whole_lines(text, span.start..end) });
     }
     if let Some(comma) = comma {
         if text[span.end..comma].trim().is_empty() {
-            return without(text, &[whole_lines(text, span.start..comma + 1)]);
+            return cut(text, whole_lines(text, span.start..comma + 1));
         }
         // What stands between a value and its comma can only be a comment, and may be the user's.
         return without(text, &[span, comma..comma + 1]);
@@ -438,7 +436,7 @@ pub(super) fn remove(text: &str, root: &Node, path: &[usize]) -> String {
     let before = container.child_span(n - 1).end;
     let comma = skip(text, before).unwrap_or(before);
     if text[comma + 1..span.start].trim().is_empty() {
-        return without(text, &[comma..span.end]);
+        return cut(text, comma..span.end);
     }
     without(text, &[comma..comma + 1, whole_lines(text, span)])
 }

@@ -74,6 +74,11 @@ pub(super) fn without(text: &str, spans: &[Range<usize>]) -> String {
     rest
 }
 
+/// Returns the text without one span.
+pub(super) fn cut(text: &str, span: Range<usize>) -> String {
+    format!("{}{}", &text[..span.start], &text[span.end..])
+}
+
 /// Returns the line break that a text uses.
 pub(super) fn newline(text: &str) -> &'static str {
     match text.find('\n') {

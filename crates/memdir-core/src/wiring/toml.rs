@@ -59,10 +59,10 @@ pub(super) fn unwire(text: &str, undo: Option<&Undo>) -> Result<String, Trouble>
     if own_program(table.get_ref()).is_none() {
         return Ok(text.to_owned());
     }
-    if let Some(before) = undo.and_then(|undo| undo.take_back(text)) {
-        if parse(&before).is_ok_and(|table| own_program(table.get_ref()).is_none()) {
-            return Ok(before);
-        }
+    if let Some(before) = undo.and_then(|undo| undo.take_back(text))
+        && parse(&before).is_ok_and(|table| own_program(table.get_ref()).is_none())
+    {
+        return Ok(before);
     }
     let rest = without(text, &blocks(text, table.get_ref()));
     match parse(&rest) {

@@ -8,7 +8,7 @@ use std::ops::Range;
 use serde_json::{Value, json};
 
 use super::command::{SERVER, is_server};
-use super::splice::{Draft, Undo, newline, without};
+use super::splice::{Draft, Undo, cut, newline};
 use super::{Found, Trouble};
 
 /// Where goose looks for servers.
@@ -86,16 +86,16 @@ pub(super) fn wire(
 
 pub(super) fn unwire(text: &str, undo: Option<&Undo>) -> Result<String, Trouble> {
     let Some((span, _)) = own(text)? else { return Ok(text.to_owned()) };
-    if let Some(before) = undo.and_then(|undo| undo.take_back(text)) {
-        if own(&before).is_ok_and(|own| own.is_none()) {
-            return Ok(before);
-        }
+    if let Some(before) = undo.and_then(|undo| undo.take_back(text))
+        && own(&before).is_ok_and(|own| own.is_none())
+    {
+        return Ok(before);
     }
-    let rest = without(text, &[span]);
+    let rest = cut(text, span);
     let is_ours = undo.is_none_or(|undo| undo.made.iter().any(|made| made[1..] == *EXTENSIONS));
     match extensions(&rest)? {
         Extensions::Block { head, below } if below.is_empty() && is_ours => {
-            Ok(without(&rest, &[head.start..head.end]))
+            Ok(cut(&rest, head.start..head.end))
         }
         _ => Ok(rest),
     }
@@ -165,8 +165,8 @@ fn own_in_flow(text: &str, inside: usize) -> Option<(Range<usize>, String)> {
     let program = entry.get("cmd")?.as_str()?.to_owned();
     let args = entry.pointer("/args/0").and_then(Value::as_str).unwrap_or_default().to_owned();
     let behind = &line[end..];
-    if behind.starts_with(',') {
-        end += behind.len() - behind[1..].trim_start_matches(' ').len();
+    if let Some(rest) = behind.strip_prefix(',') {
+        end += behind.len() - rest.trim_start_matches(' ').len();
     }
     is_server(&[program.clone(), args]).then_some((inside + start..inside + end, program))
 }
