@@ -36,8 +36,8 @@ fn rules(report: &Value) -> Vec<&str> {
 }
 
 fn message(report: &Value, rule: &str) -> String {
-    let findings = report["findings"].as_array().unwrap().iter();
-    let found = findings.filter(|finding| finding["rule"] == rule).next();
+    let mut findings = report["findings"].as_array().unwrap().iter();
+    let found = findings.find(|finding| finding["rule"] == rule);
     found.unwrap_or_else(|| panic!("no {rule}: {report:#}"))["message"].as_str().unwrap().to_owned()
 }
 

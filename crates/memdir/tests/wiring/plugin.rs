@@ -54,7 +54,7 @@ fn the_plugin_has_our_version_and_every_skill_its_name() {
 #[test]
 fn every_command_that_a_skill_names_exists() {
     let help = crate::world::World::new().memdir(&["--help"]).ok().stdout;
-    let known: Vec<&str> = help.lines().filter_map(|line| line.trim().split_whitespace().next()).collect();
+    let known: Vec<&str> = help.lines().filter_map(|line| line.split_whitespace().next()).collect();
     for entry in fs::read_dir(plugin("memdir/skills")).unwrap() {
         let text = fs::read_to_string(entry.unwrap().path().join("SKILL.md")).unwrap();
         for call in text.split('`').skip(1).step_by(2).filter_map(|code| code.strip_prefix("memdir ")) {

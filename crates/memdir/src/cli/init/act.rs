@@ -44,8 +44,15 @@ pub(super) struct Row {
     pub(super) path: Option<PathBuf>,
     pub(super) part: Option<Part>,
     pub(super) fate: Fate,
-    /// The text before and after; `None` where there is no file.
-    pub(super) change: Option<(Option<String>, Option<String>)>,
+    /// What was done to it, or would be.
+    pub(super) change: Option<Change>,
+}
+
+/// A file's text before and after; `None` where there is no file.
+#[derive(Debug, Clone)]
+pub(super) struct Change {
+    pub(super) before: Option<String>,
+    pub(super) after: Option<String>,
 }
 
 /// Does things to files, or only says what would be done.
@@ -108,7 +115,7 @@ impl Actor<'_> {
         scope: Scope,
         file: &HostFile,
         path: &Path,
-    ) -> Result<(Fate, Option<(Option<String>, Option<String>)>), Failure> {
+    ) -> Result<(Fate, Option<Change>), Failure> {
         let known = self.record.get(path).cloned();
         for _ in 0..MAX_TRIES {
             let current = match SettingsFile::read(path) {
@@ -118,16 +125,14 @@ impl Actor<'_> {
             let text = current.text.as_deref().unwrap_or_default();
             let undo = known.as_ref().map(|entry| &entry.undo).filter(|_| current.exists());
             let found = wiring::look(text, &file.content);
-            let (after, undo) =
-                match found.and_then(|found| Ok((found, wiring::wire(text, &file.content, undo)?))) {
-                    Err(trouble) => return Ok((Fate::Failed(problem(&trouble)), None)),
-                    Ok((_, None)) => return Ok((Fate::Already, None)),
-                    Ok((found, Some(wired))) => {
-                        (if found.is_empty() { Fate::Wired } else { Fate::Renewed }, wired)
-                    }
-                };
-            let (fate, (after, undo)) = (after, undo);
-            let change = Some((current.text.clone(), Some(after.clone())));
+            let wired = found.and_then(|found| Ok((found, wiring::wire(text, &file.content, undo)?)));
+            let (found, (after, undo)) = match wired {
+                Err(trouble) => return Ok((Fate::Failed(problem(&trouble)), None)),
+                Ok((_, None)) => return Ok((Fate::Already, None)),
+                Ok((found, Some(wired))) => (found, wired),
+            };
+            let fate = if found.is_empty() { Fate::Wired } else { Fate::Renewed };
+            let change = Some(Change { before: current.text.clone(), after: Some(after.clone()) });
             if self.dry_run {
                 return Ok((fate, change));
             }
@@ -206,11 +211,7 @@ impl Actor<'_> {
         Ok(())
     }
 
-    fn unwire_file(
-        &mut self,
-        file: &HostFile,
-        path: &Path,
-    ) -> Result<(Fate, Option<(Option<String>, Option<String>)>), Failure> {
+    fn unwire_file(&mut self, file: &HostFile, path: &Path) -> Result<(Fate, Option<Change>), Failure> {
         let known = self.record.get(path).cloned();
         for _ in 0..MAX_TRIES {
             let current = match SettingsFile::read(path) {
@@ -236,7 +237,8 @@ impl Actor<'_> {
                 self.forget(path, known)?;
                 return Ok((Fate::Absent, None));
             }
-            let change = Some((current.text.clone(), (!goes).then(|| rest.clone())));
+            let after = (!goes).then(|| rest.clone());
+            let change = Some(Change { before: current.text.clone(), after });
             if self.dry_run {
                 return Ok((Fate::Removed, change));
             }

@@ -133,10 +133,11 @@ fn show_difference(row: &Row, home: Option<&Path>, ui: &mut Ui) {
 }
 
 fn difference(row: &Row) -> Option<String> {
-    let ((before, after), path) = (row.change.as_ref()?, row.path.as_ref()?);
+    let (change, path) = (row.change.as_ref()?, row.path.as_ref()?);
     let bytes = |text: &Option<String>| text.as_ref().map(|text| text.as_bytes().to_owned());
     let name = path.display().to_string();
-    Some(unified(bytes(before).as_deref(), bytes(after).as_deref(), name.trim_start_matches('/')))
+    let (before, after) = (bytes(&change.before), bytes(&change.after));
+    Some(unified(before.as_deref(), after.as_deref(), name.trim_start_matches('/')))
 }
 
 fn shown(path: &Path, home: Option<&Path>) -> String {
