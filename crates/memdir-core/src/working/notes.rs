@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use crate::frame;
 use crate::journal::{Digest, facts, one_line};
-use crate::text::whole_lines;
+use crate::text::{visible_line, whole_lines};
 
 /// No working memory is longer, in bytes.
 pub const MAX_TEXT: usize = 6_000;
@@ -110,8 +111,11 @@ fn times(n: usize) -> String {
     if n > 1 { format!(" (×{n})") } else { String::new() }
 }
 
+/// Makes one line of a text, cut at a width, that cannot pose as anything but text: it is put before a model.
 fn short(text: &str) -> String {
     let line = one_line(text);
+    let line = visible_line(&line);
     let cut: String = line.chars().take(MAX_LINE).collect();
-    if cut.len() < line.len() { format!("{}…", cut.trim_end()) } else { cut }
+    let shown = frame::defused(&cut);
+    if cut.len() < line.len() { format!("{}…", shown.trim_end()) } else { shown }
 }
