@@ -57,8 +57,8 @@ struct Fillers {
 impl Fillers {
     fn of(grammar: &Grammar, said: &[String]) -> Self {
         let is_said = |words: &&str| words.split(' ').any(|word| has(said, word));
-        let any = |full: &[&str], brief: &[&str]| full.iter().chain(brief).any(|words| is_said(&words));
-        let senses = grammar.words.iter().filter(|(words, _)| is_said(&words)).map(|(_, sense)| *sense);
+        let any = |full: &[&str], brief: &[&str]| full.iter().chain(brief).any(&is_said);
+        let senses = grammar.words.iter().filter(|(words, _)| is_said(words)).map(|(_, sense)| *sense);
         Self {
             weekday: any(grammar.weekdays, grammar.short_weekdays),
             month: any(grammar.months, grammar.short_months),
@@ -76,7 +76,7 @@ impl Fillers {
             |(said, written): (&String, &&str)| is_short(said) && written.starts_with(char::is_uppercase);
         self.weekday
             && (grammar.lang != Lang::German
-                || grammar.weekdays.iter().any(|words| is_said(&words))
+                || grammar.weekdays.iter().any(is_said)
                 || BEFORE_SHORT_GERMAN.iter().any(|word| has(said, word))
                 || said.iter().zip(as_written).any(is_capital))
     }

@@ -11,6 +11,9 @@ use crate::terms::Term;
 /// A document of an index, as long as the index is open.
 pub type DocId = u32;
 
+/// Notes with the dot products of their vectors, the nearest first.
+pub type Near = Vec<(DocId, i32)>;
+
 /// A document that has a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Posting {
@@ -60,7 +63,7 @@ pub trait Library {
         row: &Row,
         limit: usize,
         meanwhile: impl FnOnce() -> T,
-    ) -> (Result<Vec<(DocId, i32)>, Self::Error>, T) {
+    ) -> (Result<Near, Self::Error>, T) {
         (self.nearest(row, limit), meanwhile())
     }
     /// Returns a note.

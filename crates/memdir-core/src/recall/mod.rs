@@ -20,7 +20,7 @@ pub mod tune;
 
 pub use edges::{Edge, EdgeKind, Together, edges};
 pub use gist::Gist;
-pub use library::{DocId, Library, Posting, Shelf};
+pub use library::{DocId, Library, Near, Posting, Shelf};
 pub use note::{Entry, Note, with_rules};
 pub use parts::{N_PARTS, Part, Parts, Weights};
 pub use prompt::{Moment, asks_for_memory, is_single_word};

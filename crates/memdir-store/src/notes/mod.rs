@@ -20,7 +20,7 @@ use std::time::Instant;
 
 use memdir_core::embed::{self, Row};
 use memdir_core::memory::{Document, Memory, MemoryPath};
-use memdir_core::recall::{DocId, Library, Note, Posting, Shelf};
+use memdir_core::recall::{DocId, Library, Near, Note, Posting, Shelf};
 use memdir_core::terms::Term;
 
 use crate::disk::Dir;
@@ -399,7 +399,7 @@ impl Library for Notes {
         row: &Row,
         limit: usize,
         meanwhile: impl FnOnce() -> T,
-    ) -> (Result<Vec<(DocId, i32)>, IndexError>, T) {
+    ) -> (Result<Near, IndexError>, T) {
         if self.n_notes() < WORTH_A_THREAD {
             return (self.nearest(row, limit), meanwhile());
         }
