@@ -16,6 +16,8 @@ use rmcp::model::{
     ResourceTemplate,
 };
 
+use serde_json::json;
+
 use super::desk::Desk;
 use super::server::short;
 use crate::context::{Found, USER};
@@ -82,7 +84,9 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
 
 /// Reads a memory or the index page.
 pub(super) fn read(uri: &str, desk: Result<Option<Desk>, Failure>) -> Result<ReadResourceResult, ErrorData> {
-    let missing = || ErrorData::resource_not_found(format!("Resource not found: {}", short(uri)), None);
+    let missing = || {
+        ErrorData::resource_not_found(format!("Resource not found: {}", short(uri)), Some(json!({ "uri": uri })))
+    };
     let desk = desk.map_err(failed)?.ok_or_else(missing)?;
     let text = match uri.strip_prefix(MEMORY) {
         _ if uri == PAGE => page(&desk).map_err(failed)?.ok_or_else(missing)?,
