@@ -85,7 +85,10 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
 /// Reads a memory or the index page.
 pub(super) fn read(uri: &str, desk: Result<Option<Desk>, Failure>) -> Result<ReadResourceResult, ErrorData> {
     let missing = || {
-        ErrorData::resource_not_found(format!("Resource not found: {}", short(uri)), Some(json!({ "uri": uri })))
+        ErrorData::resource_not_found(
+            format!("Resource not found: {}", short(uri)),
+            Some(json!({ "uri": uri })),
+        )
     };
     let desk = desk.map_err(failed)?.ok_or_else(missing)?;
     let text = match uri.strip_prefix(MEMORY) {

@@ -12,6 +12,7 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
+use serde_json::Value;
 
 use super::arguments::Arguments;
 use super::desk::{self, Caller, Desk};
@@ -28,6 +29,8 @@ const CONSTANT_MS: u64 = 24 * 60 * 60 * 1_000;
 const MAX_WORD: usize = 64;
 /// A host that does not say what it is.
 const NAMELESS: &str = "an agent";
+/// Where Codex tells with each call which session it belongs to.
+const CODEX_TURN: &str = "x-codex-turn-metadata";
 /// What a call is told that met a fault of ours.
 const FAULT: &str = "Error: memdir met a fault of its own; the session can go on without an answer";
 
@@ -58,9 +61,7 @@ impl Server {
             info.map(|info| info.client_info.clone())
         });
         let client = named.and_then(|client| word(&client.name)).unwrap_or_else(|| NAMELESS.to_owned());
-        // Codex tells with each call which session it belongs to.
-        let turn = request.meta.get("x-codex-turn-metadata");
-        let session = turn.and_then(|turn| turn.get("session_id")?.as_str()).and_then(word);
+        let session = request.meta.get(CODEX_TURN).and_then(session_of);
         let parts = request.extensions.get::<hyper::http::request::Parts>();
         let may_write = parts.is_none_or(|parts| parts.extensions.get::<MayWrite>() == Some(&MayWrite(true)));
         Caller { session: session.unwrap_or_else(|| self.session.clone()), client, may_write }
@@ -75,6 +76,13 @@ impl Server {
         let (options, caller) = (self.options.clone(), self.caller(request));
         tokio::task::spawn_blocking(move || work(Desk::open(&options, caller))).await.ok()
     }
+}
+
+/// Reads the session out of what Codex says about a turn: an object, or one in a string.
+fn session_of(turn: &Value) -> Option<String> {
+    let parsed = turn.as_str().and_then(|text| serde_json::from_str(text).ok());
+    let turn: &Value = parsed.as_ref().unwrap_or(turn);
+    ["session_id", "thread_id"].iter().find_map(|name| word(turn.get(name)?.as_str()?))
 }
 
 /// Keeps of a name what may stand in a log.
@@ -196,6 +204,17 @@ mod tests {
         {
             let joined = INSTRUCTIONS.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(joined.contains(rule), "{rule}");
+        }
+    }
+
+    #[test]
+    fn codex_tells_its_session_as_an_object_or_in_a_string() {
+        let turn = serde_json::json!({ "session_id": "s-1", "turn_id": "t" });
+        assert_eq!(session_of(&turn).as_deref(), Some("s-1"));
+        assert_eq!(session_of(&Value::String(turn.to_string())).as_deref(), Some("s-1"));
+        assert_eq!(session_of(&serde_json::json!({ "thread_id": "t-9" })).as_deref(), Some("t-9"));
+        for other in [Value::Null, serde_json::json!("x"), serde_json::json!([1])] {
+            assert_eq!(session_of(&other), None);
         }
     }
 

@@ -365,6 +365,46 @@ fn mh_09_a_failing_hub_never_fails_the_session() {
     assert_eq!(host.leave(), 0);
 }
 
+/// MH-09: on a disk that is full a write is an error, what was acknowledged is there, and reading goes on.
+#[test]
+fn mh_09_a_full_disk_is_an_answer() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("not run: needs root, for a small disk of its own");
+        return;
+    }
+    let sandbox = sandbox();
+    let small = sandbox.root().join("small");
+    fs::create_dir(&small).unwrap();
+    let program = server(&sandbox, &[]);
+    let script = "mount -t tmpfs -o size=400k,mode=700 tmpfs \"$1\" && exec \"$2\" mcp";
+    let mut command = std::process::Command::new("unshare");
+    command.args(["-m", "sh", "-c", script, "sh"]).arg(&small).arg(program.get_program());
+    command.env_clear().envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.env("MEMDIR_HOME", small.join("state")).env("MEMDIR_VAULT", small.join("vault"));
+    command.current_dir(sandbox.project());
+    let mut host = Host::of(command, Era::Handshake);
+    let note = |n: usize| {
+        let text = format!("Zebra number {n}. ").repeat(600);
+        format!("---\nname: note-{n}\ndescription: zebra {n}\ntype: reference\n---\n\n{text}\n")
+    };
+    let mut kept = Vec::new();
+    let refused = (0..200).find_map(|n| {
+        let path = format!("/memories/note-{n}.md");
+        let said = host.call("memory", json!({ "command": "create", "path": path, "file_text": note(n) }));
+        kept.extend((!said.is_error).then_some(path));
+        said.is_error.then_some(said)
+    });
+    let refused = refused.expect("the disk is small");
+    assert!(refused.text.starts_with("Error: could not write"), "{refused:?}");
+    assert!(!kept.is_empty());
+    for path in &kept {
+        let text = host.ok("memory", json!({ "command": "view", "path": path }));
+        assert!(text.contains("Zebra number"), "{text}");
+    }
+    assert!(host.ok("search_memory", json!({ "query": "zebra" })).contains("note-"));
+    assert_eq!(host.leave(), 0);
+}
+
 /// MH-10: an error text finds what is known of it in a memory, in the journal and in a session.
 #[test]
 fn mh_10_an_error_that_was_met_before_is_found_in_all_three_layers() {
