@@ -187,8 +187,9 @@ fn decoded(text: &str) -> Option<String> {
             rest = after;
             continue;
         }
-        let digits = str::from_utf8(after.get(..2)?).ok()?;
-        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        // A sign would be taken for a part of a number.
+        let digits = after.get(..2).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit))?;
+        bytes.push(u8::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()?);
         rest = &after[2..];
     }
     String::from_utf8(bytes).ok()
