@@ -3,16 +3,19 @@
 //! Start at [`Sandbox`]: a temporary home, state directory and vault with a fixed clock and an empty
 //! environment. [`Sandbox::memdir`] gives an [`Invocation`], which runs to an [`Output`], keeps running as a
 //! [`Running`], or is traced into a [`Trace`] of system calls. A [`Tree`] is every file below a directory, for
-//! comparing before with after. Everything here panics with a readable message: it is only called by tests.
+//! comparing before with after. A [`ModelServer`] is a model that says what a test tells it to, for driving real
+//! agents. Everything here panics with a readable message: it is only called by tests.
 #![expect(clippy::unwrap_used, reason = "a test harness reports by panicking")]
 
 mod invocation;
+mod model;
 mod random;
 mod sandbox;
 mod trace;
 mod tree;
 
 pub use invocation::{Invocation, Output, Running};
+pub use model::{Api, ModelServer, Request, Rule, Spoken};
 pub use random::Random;
 pub use sandbox::{NOW, Sandbox};
 pub use trace::{Call, Trace};
