@@ -26,16 +26,20 @@ use jiff::{SignedDuration, Timestamp};
 use memdir_core::hash::ContentHash;
 use memdir_core::host::{Agent, said_by_user};
 use memdir_core::journal::Digest;
+use memdir_core::obedience::Bound;
 use memdir_core::secrets::Scanner;
 use memdir_core::transcript::{Host, Role};
 use memdir_core::working::{self, Progress, due};
 
 use crate::disk::Dir;
+use crate::journal::Journal;
+use crate::ledger::{self, EventKind};
 use crate::lock::Lock;
 use crate::place::{Environment, Place};
 use crate::queue::{Job, Kind};
 use crate::secrets;
 use crate::transcript::{SessionFile, clean};
+use crate::vault::Vault;
 use state::{State, Store};
 
 /// As much of a host's file is read at once; more waits for the next time.
@@ -165,6 +169,36 @@ pub fn digest(place: &Place, session: &str) -> io::Result<Option<Digest>> {
 pub fn retire(place: &Place, session: &str) -> io::Result<bool> {
     let _lock = Lock::acquire(&place.home.join("locks"), &lock_name(session)).map_err(io::Error::other)?;
     Store::of(place).retire(session)
+}
+
+/// Returns what a session gets back after its history was shortened, framed, in at most `limit` bytes: the rules in
+/// force, what is unfinished in the project, its working memory, and the names of the memories that it was shown. What
+/// cannot be read is left out.
+pub fn restore(place: &Place, session: &str, vaults: &[Vault], rules: &[Bound], limit: usize) -> String {
+    let open = Journal::of(place).open_items().unwrap_or_default();
+    let working = read(place, session).ok().flatten().unwrap_or_default();
+    let surfaced: Vec<String> = vaults.iter().flat_map(|vault| surfaced(vault, session)).collect();
+    if let Some(vault) = vaults.first() {
+        // The mark of a frame must never change, so this machine's secret is made before the first one.
+        let _ = vault.ensure_ledger();
+    }
+    let key = Dir::open(&place.home).ok().and_then(|home| ledger::key(&home)).unwrap_or_default();
+    working::Restoration { rules, open: &open, working: &working, surfaced: &surfaced }.render(limit, &key)
+}
+
+/// Returns the names of the memories of a vault that a session was shown, the last one first.
+fn surfaced(vault: &Vault, session: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let Some(ledger) = vault.ledger() else { return names };
+    // What cannot be read was not shown.
+    let _ = ledger.for_each(|event| {
+        if event.ev == EventKind::Surfaced && event.sid.as_deref() == Some(session) {
+            names.retain(|name| *name != event.mem);
+            names.push(event.mem);
+        }
+    });
+    names.reverse();
+    names
 }
 
 /// Finds sessions that nobody said the end of and that have been silent for a day, as jobs that end them.

@@ -153,6 +153,48 @@ fn a_retired_session_leaves_its_mark_and_goes_on_from_there() {
     assert!(given.contains("the second half") && !given.contains("the first half"), "{given}");
 }
 
+/// UX-13, SM-06: what mattered comes back after a compaction, within the room that there is.
+#[test]
+fn what_mattered_comes_back_after_a_compaction() {
+    let world = World::new();
+    world.says("user", &json!("Move token refresh behind a queue"));
+    before_compaction(&world.session(), now()).unwrap();
+    let vault =
+        Vault::create(&world.place.home, world.place.project.id.as_str(), &world.place.vault).unwrap();
+    let event = |name: &str, sid: &str| ledger::Event {
+        sid: Some(sid.to_owned()),
+        ..ledger::Event::new(now(), EventKind::Surfaced, name)
+    };
+    let events =
+        [event("feedback-real-db", "s-1"), event("project-other", "s-2"), event("reference-ingest", "s-1")];
+    vault.ensure_ledger().unwrap().append(&events).unwrap();
+    let sections = memdir_core::journal::Sections {
+        summary: "Began with the queue".to_owned(),
+        unfinished: vec![memdir_core::journal::Item::open("rotate the staging key")],
+        ..Default::default()
+    };
+    let (zone, scanner) = (jiff::tz::TimeZone::UTC, Scanner::builtin());
+    let about = crate::journal::About::default();
+    Journal::of(&world.place).add(sections, &about, now(), &zone, &scanner).unwrap();
+    let rules = [Bound {
+        memory: "feedback-force".to_owned(),
+        says: "never force-push".to_owned(),
+        rule: "deny bash ^git push --force".parse().unwrap(),
+    }];
+    let given = restore(&world.place, "s-1", &[vault], &rules, 9_000);
+    for part in [
+        "never force-push",
+        "rotate the staging key",
+        "behind a queue",
+        "- reference-ingest\n- feedback-real-db\n",
+    ] {
+        assert!(given.contains(part), "{part} in {given}");
+    }
+    assert!(!given.contains("project-other"), "{given}");
+    assert!(restore(&world.place, "s-1", &[], &rules, 500).len() <= 500);
+    assert_eq!(restore(&World::new().place, "s-1", &[], &[], 9_000), "", "nothing to give back");
+}
+
 /// NS-08, S7: secrets, what machines say in the user's place and our own frames are no part of it.
 #[test]
 fn what_must_not_be_kept_is_not() {
