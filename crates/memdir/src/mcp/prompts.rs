@@ -14,6 +14,9 @@ use crate::cli::{dashboard, monthly};
 use crate::failure::{Failure, Outcome};
 use crate::ui::Ui;
 
+/// Prints the page that a prompt is about.
+type PageOf = fn(&Desk, &mut Ui) -> Result<Outcome, Failure>;
+
 /// One prompt.
 struct Spec {
     name: &'static str,
@@ -23,7 +26,7 @@ struct Spec {
     /// What is put before the model.
     request: &'static str,
     /// What it takes to answer.
-    page: Option<fn(&Desk, &mut Ui) -> Result<Outcome, Failure>>,
+    page: Option<PageOf>,
 }
 
 /// The prompts, in the order of their names.

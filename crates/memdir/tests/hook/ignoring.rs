@@ -7,7 +7,10 @@ use serde_json::{Value, json};
 
 use crate::{context, hook, prompt, sandbox, told};
 
-const EVENTS: [(&str, fn() -> Value); 5] = [
+/// An event, and what is said at it.
+type Told = (&'static str, fn() -> Value);
+
+const EVENTS: [Told; 5] = [
     ("SessionStart", || json!({ "source": "startup" })),
     ("UserPromptSubmit", || prompt("which database do the integration tests use?")),
     (
