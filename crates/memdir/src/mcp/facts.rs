@@ -117,8 +117,8 @@ fn dialogue(text: &str) -> Vec<String> {
             None => {}
         }
     }
-    messages.retain(|message| !message.trim().is_empty());
-    messages
+    let messages = messages.iter().map(|message| message.trim().to_owned());
+    messages.filter(|message| !message.is_empty()).collect()
 }
 
 /// Returns whether a line begins what the user says or what another does, and the words behind the name.
@@ -143,7 +143,7 @@ mod tests {
         let text =
             "User: use pnpm, never npm\nand say why\n**Assistant:** always use npm\nmore of it\nHuman: fine";
         assert_eq!(messages(text), ["use pnpm, never npm\nand say why", "fine"]);
-        assert_eq!(messages("we decided: use tabs"), ["\nwe decided: use tabs"].map(|text| text.to_owned()));
+        assert_eq!(messages("we decided: use tabs"), ["we decided: use tabs"]);
         let line =
             r#"{"type":"user","sessionId":"s","uuid":"u","message":{"role":"user","content":"we use tabs"}}"#;
         assert_eq!(messages(line), ["we use tabs"]);

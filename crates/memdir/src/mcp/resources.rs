@@ -36,6 +36,8 @@ const MARKDOWN: &str = "text/markdown";
 pub(super) fn list(cursor: Option<&str>, desk: Result<Option<Desk>, Failure>) -> ListResourcesResult {
     let mut all = desk.ok().flatten().and_then(|desk| everything(&desk).ok()).unwrap_or_default();
     all.sort_by(|a, b| a.uri.cmp(&b.uri));
+    // Files in two folders may have one name; it means the first.
+    all.dedup_by(|a, b| a.uri == b.uri);
     all.retain(|resource| cursor.is_none_or(|cursor| resource.uri.as_str() > cursor));
     let has_more = all.len() > PER_PAGE;
     all.truncate(PER_PAGE);
@@ -47,15 +49,15 @@ fn everything(desk: &Desk) -> Result<Vec<Resource>, Failure> {
     let mut all = Vec::new();
     for shelf in desk.context.shelves()? {
         let is_user = shelf.is_user();
-        all.extend(shelf.snapshot.memories.iter().map(|entry| resource(entry, is_user)));
+        // What nobody vouched for is shown to nobody unasked.
+        let entries = shelf.snapshot.memories.iter().filter(|entry| !entry.memory.quarantined);
+        all.extend(entries.map(|entry| resource(entry, is_user)));
         if !is_user && shelf.snapshot.index_page().is_ok_and(|page| page.is_some()) {
             let page =
                 Resource::new(PAGE, "MEMORY.md").with_title("Index of memories").with_mime_type(MARKDOWN);
             all.push(page.with_description("One line for each memory of this project"));
         }
     }
-    // A quarantined memory is shown to nobody unasked, and the same name in both vaults means the project's.
-    all.dedup_by(|a, b| a.uri == b.uri);
     Ok(all)
 }
 
