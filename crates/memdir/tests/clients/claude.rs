@@ -95,6 +95,7 @@ scenarios![
     a_rule_stops_a_command,
     the_end_of_a_turn_is_its_end,
     ux_20_requests_only_grow,
+    s6_a_memory_stays_in_its_frame,
 ];
 
 #[test]
@@ -103,6 +104,16 @@ fn a_shortened_session_knows_what_it_was_about() {
         let limited = |run: Invocation| run.args(&["--autocompact", "100k"]);
         scenario::a_shortened_session_knows_what_it_was_about(&host, &limited);
     }
+}
+
+#[test]
+fn f4_off_means_off() {
+    scenario::f4_off_means_off(&NEW);
+}
+
+#[test]
+fn two_sessions_at_once_are_both_told() {
+    scenario::two_sessions_at_once_are_both_told(&NEW);
 }
 
 #[test]

@@ -100,6 +100,9 @@ scenarios![
     removal_leaves_settings_as_they_were,
     a_long_briefing_is_cut_by_us,
     the_key_is_in_no_file_of_ours,
+    s6_a_memory_stays_in_its_frame,
+    f4_off_means_off,
+    two_sessions_at_once_are_both_told,
 ];
 
 #[test]

@@ -74,3 +74,8 @@ fn the_agent_calls_our_tools() {
 fn removal_leaves_settings_as_they_were() {
     scenario::removal_leaves_settings_as_they_were(&Gemini);
 }
+
+#[test]
+fn s6_a_memory_stays_in_its_frame() {
+    scenario::s6_a_memory_stays_in_its_frame(&Gemini);
+}
