@@ -206,7 +206,7 @@ fn hostile_archives_are_refused_and_nothing_is_written() {
 #[test]
 fn an_unknown_source_is_a_clear_error() {
     let sandbox = sandbox();
-    let output = sandbox.memdir(&["import", "codex", "."]).code(2);
+    let output = sandbox.memdir(&["import", "lotus", "."]).code(2);
     assert!(output.stderr.contains("claude-code"), "{output}");
     sandbox.memdir(&["import", "claude-code", text(&sandbox.root().join("missing"))]).code(2);
 }

@@ -34,6 +34,7 @@ use rmcp::ServiceExt;
 use rmcp::transport::io::stdio_pipes;
 
 use crate::failure::{Failure, Outcome};
+use parent::Parent;
 use server::Server;
 
 /// How many calls are worked on at a time.
@@ -62,12 +63,13 @@ pub(crate) fn tools() -> Vec<(String, String)> {
 
 /// Serves one host over standard input and output, until it closes them or ends.
 pub(crate) fn serve_stdio(options: Options) -> Result<Outcome, Failure> {
+    let parent = Parent::now();
     let runtime = runtime()?;
     runtime.block_on(async {
         let server = Server::new(options);
         tokio::select! {
             () = serve_host(server) => {}
-            () = parent::ended() => {}
+            () = parent::ended(parent) => {}
         }
     });
     runtime.shutdown_timeout(LAST_MOMENT);

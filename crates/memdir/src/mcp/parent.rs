@@ -17,11 +17,23 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The watching thread calls nothing deep.
 const STACK: usize = 64 * 1024;
 
+/// The process that started this one. Asked for before anything is answered: a host that ends right after the first answer
+/// would otherwise be mistaken for whoever takes its orphans.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Parent(Option<Pid>);
+
+impl Parent {
+    /// Looks who it is.
+    pub(super) fn now() -> Self {
+        Self(getppid())
+    }
+}
+
 /// Returns when the parent of this process has ended.
-pub(super) async fn ended() {
+pub(super) async fn ended(parent: Parent) {
     let (sender, receiver) = oneshot::channel();
     let watch = move || {
-        watch(getppid());
+        watch(parent.0);
         // Nobody is listening any more if we end for another reason.
         let _ = sender.send(());
     };

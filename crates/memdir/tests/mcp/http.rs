@@ -242,7 +242,7 @@ fn s13_a_page_in_a_browser_gets_nothing_done() {
     // A WebSocket, a preflight, and an effect by GET.
     let upgrade = [
         ("Upgrade", "websocket"),
-        ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
+        ("Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="),
         ("Sec-WebSocket-Version", "13"),
     ];
     assert_ne!(house.send("GET", "/mcp", &[&own[..], &upgrade].concat(), "").0, 101);

@@ -53,9 +53,17 @@ fn help_teaches() {
           journal      Keep and read the journal: what was done, what was decided, what is left
           monthly      Report how healthy each project is
           projects     List the projects that memdir knows
+          watch        Look every five minutes at what changed behind your memories
+          daemon       Do background work in one process that stays; without it hooks start a short-lived
+                       one
           import       Take over memories from another directory or program
           export       Export memories in an open format
           bench        Measure recall, and fit its weights
+          hook         Answer an agent's hook (JSON on stdin, JSON on stdout)
+          context      Print what a session is told when it begins
+          obedience    Show how often rules were recalled, obeyed and violated
+          cache-audit  Show what memdir does about each way to break a prompt cache
+          mcp          Serve memory to an agent over the Model Context Protocol
           completions  Print shell completions
           help         Print this message or the help of the given subcommand(s)
 
@@ -106,6 +114,13 @@ fn help_teaches() {
 
               --tag <WORD>
                   A word to find it by; may be repeated
+
+              --path <GLOB>
+                  A file it is about, as a glob from the project's root; may be repeated
+
+              --rule <RULE>
+                  What is refused, asked or said before a tool is used, for feedback: `deny bash ^git push
+                  --force`; may be repeated
 
               --kind <WORD>
                   A finer kind: status, standard, pattern, decision, gotcha, howto
