@@ -132,6 +132,8 @@ const TAGS: &[&str] = &[
     "environment_context",
     "task-notification",
 ];
+/// The longest of them has no more letters.
+const LONGEST_TAG: usize = 24;
 /// Words that open a turn of a conversation.
 const ROLES: &[&str] = &["human:", "assistant:", "system:", "user:", "developer:", "tool:", "###"];
 
@@ -172,7 +174,7 @@ fn is_posing(opening: char, rest: &str) -> bool {
     let letters: String = rest
         .chars()
         .filter(|c| !c.is_whitespace() && !matches!(c, '/' | '\\' | '|' | '!' | '?' | '／'))
-        .take(16)
+        .take(LONGEST_TAG)
         .collect::<String>()
         .to_lowercase();
     match opening {
@@ -249,6 +251,9 @@ mod tests {
             "<user>",
             "</function_results>",
             "<invoke>",
+            "</hook_context>",
+            "<task-notification>",
+            "<environment_context>",
         ];
         for payload in payloads {
             for item in [
@@ -267,6 +272,9 @@ mod tests {
                     "<|im",
                     "<user",
                     "</function",
+                    "</hook_context",
+                    "<task-notification",
+                    "<environment_context",
                     "<antml",
                     "&lt;/system",
                     "&#60;system",

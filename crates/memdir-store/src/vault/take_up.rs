@@ -47,11 +47,12 @@ impl Writer<'_> {
         }
         let found = noticed.iter().all(|noticed| noticed.before.is_none());
         let reason = if found { "found in the vault" } else { "changed by another program" };
+        let (author, by) = self.who_wrote(&noticed);
         let change = Change {
             id: self.next_id()?,
             at: self.now,
-            by: Surface::Cli,
-            author: Author::Outside,
+            by,
+            author,
             session: None,
             reason: reason.to_owned(),
             force: None,
@@ -67,6 +68,21 @@ impl Writer<'_> {
         }
         self.save_catalog();
         self.restore_blanked(blanked)
+    }
+
+    /// Says who wrote what was noticed: the agent, where a hook saw it write each of these versions.
+    fn who_wrote(&self, noticed: &[Noticed]) -> (Author, Surface) {
+        // Each is looked up in the whole ledger; an agent does not write more of them between two looks.
+        const FEW: usize = 16;
+        let is_agents = |noticed: &Noticed| {
+            let hash = noticed.after.as_ref().map(|(bytes, _)| ContentHash::of(bytes));
+            hash.and_then(|hash| self.provenance_of(hash)) == Some(Provenance::Agent)
+        };
+        if noticed.len() <= FEW && noticed.iter().all(is_agents) {
+            (Author::Agent, Surface::Hook)
+        } else {
+            (Author::Outside, Surface::Cli)
+        }
     }
 
     fn notice(&mut self) -> Result<Vec<Noticed>, CommitError> {

@@ -91,6 +91,12 @@ fn a_memory_that_the_agent_writes_itself_is_the_agents() {
     let other = json!({ "prompt": "why is the cache SQLite?", "session_id": "s2" });
     let shown = told(&sandbox, "UserPromptSubmit", other);
     assert!(shown.contains("project-chose-sqlite.md — saved just now, said by agent"), "{shown}");
+    told(&sandbox, "Stop", json!({ "last_assistant_message": "Saved." }));
+    let log = crate::session::eventually(|| {
+        let log = sandbox.memdir(&["log", "project-chose-sqlite"]).json();
+        (!log.as_array().unwrap().is_empty()).then_some(log)
+    });
+    assert_eq!(log[0]["author"], "agent", "{log}");
     let planted = sandbox.memory("project-planted");
     fs::write(planted, text.replace("chose-sqlite", "planted").replace("SQLite", "Redis")).unwrap();
     let other = json!({ "prompt": "why is the cache Redis?", "session_id": "s3" });
