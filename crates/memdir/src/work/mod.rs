@@ -1,6 +1,6 @@
 //! The worker: does what hooks have no time for.
 //!
-//! A hook pushes a job and calls [`start`]; somebody calls [`drain`]: a short-lived process that [`start`] made, the
+//! A hook pushes a job and calls [`start()`]; somebody calls [`drain`]: a short-lived process that [`start()`] made, the
 //! daemon, or `memdir watch`. Whoever drains takes the lease of each queue that has work, does the jobs one by one at the
 //! place that each of them names, and leaves. A queue that somebody else works on is left to that one.
 //!
