@@ -26,8 +26,8 @@ const PATIENCE: Duration = Duration::from_millis(60);
 const MAX_EVENTS: usize = 128;
 const MAX_TOOLS: usize = 12;
 const MAX_FILES: usize = 64;
-const MAX_PASSAGES: usize = 24;
-const MAX_WORDS: usize = 4_000;
+const MAX_PASSAGES: usize = 12;
+const MAX_WORDS: usize = 2_000;
 /// No file of a session is larger.
 const MAX_FILE: u64 = 256 * 1024;
 /// A session that was silent for so long is over.
