@@ -9,6 +9,7 @@
 
 mod invocation;
 mod model;
+mod payloads;
 mod random;
 mod sandbox;
 mod trace;
@@ -16,6 +17,7 @@ mod tree;
 
 pub use invocation::{Invocation, Output, Running};
 pub use model::{Api, ModelServer, Request, Rule, Spoken};
+pub use payloads::payloads;
 pub use random::Random;
 pub use sandbox::{NOW, Sandbox};
 pub use trace::{Call, Trace};

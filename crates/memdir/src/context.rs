@@ -11,9 +11,12 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use memdir_core::memory::{MemoryPath, MemoryType};
 use memdir_core::text::count;
+use memdir_store::disk::Dir;
 use memdir_store::gate::Gate;
 use memdir_store::history::History;
+use memdir_store::ledger;
 use memdir_store::place::{self, Environment, FoundBy, Place, Project, Registry};
+use memdir_store::remind;
 use memdir_store::secrets;
 use memdir_store::session::Session;
 use memdir_store::surroundings::Surroundings;
@@ -147,6 +150,19 @@ impl Context {
             ui.warn(&warning.to_string());
         }
         Self::unheard(env, place)
+    }
+
+    /// Returns the secret that marks frames, making it where there is a vault and none yet: a mark must never change.
+    pub(crate) fn key(&self) -> Vec<u8> {
+        self.key_beside(&self.vaults().unwrap_or_default())
+    }
+
+    /// Does the same where the vaults are open already.
+    pub(crate) fn key_beside(&self, vaults: &[Vault]) -> Vec<u8> {
+        match vaults.first() {
+            Some(vault) => remind::machine_key(vault),
+            None => Dir::open(&self.place.home).ok().and_then(|home| ledger::key(&home)).unwrap_or_default(),
+        }
     }
 
     /// Says whether memory is left aside: by the environment, or by what the user told the session that asks.

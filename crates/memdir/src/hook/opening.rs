@@ -4,9 +4,7 @@ use memdir_core::context::{Page, Start};
 use memdir_core::host::{Agent, MAX_CONTEXT};
 use memdir_core::journal::briefing;
 use memdir_core::text::count;
-use memdir_store::disk::Dir;
 use memdir_store::journal::Journal;
-use memdir_store::ledger;
 use memdir_store::vault::Vault;
 
 use crate::context::{Context, USER};
@@ -32,15 +30,13 @@ pub(crate) fn gather(context: &Context, agent: Option<Agent>, blank: bool) -> St
 
 /// Returns the block, with this machine's mark.
 pub(crate) fn block(start: &Start, context: &Context, limit: usize) -> String {
-    let key = Dir::open(&context.place.home).ok().and_then(|home| ledger::key(&home)).unwrap_or_default();
-    start.block(limit.min(MAX_CONTEXT), &key)
+    start.block(limit.min(MAX_CONTEXT), &context.key())
 }
 
 /// Returns the pages alone.
 pub(crate) fn pages(context: &Context) -> String {
     let start = Start { vault: String::new(), ..gather(context, None, false) };
-    let key = Dir::open(&context.place.home).ok().and_then(|home| ledger::key(&home)).unwrap_or_default();
-    start.pages_within(MAX_CONTEXT / 2, &key)
+    start.pages_within(MAX_CONTEXT / 2, &context.key())
 }
 
 /// An index page, unless the agent loads it by itself.

@@ -3,11 +3,9 @@
 use jiff::Timestamp;
 use memdir_core::change::{Author, ChangeSet, Edit, Surface};
 use memdir_core::memory::Provenance;
-use memdir_store::disk::Dir;
 use memdir_store::evidence::{self, Sign, Witness};
-use memdir_store::ledger::{self, Event, EventKind};
+use memdir_store::ledger::{Event, EventKind};
 use memdir_store::place;
-use memdir_store::remind;
 use memdir_store::vault::Vault;
 
 use super::Options;
@@ -105,13 +103,7 @@ impl Desk {
 
     /// Returns the secret that marks frames.
     pub(super) fn key(&self, vaults: &[Vault]) -> Vec<u8> {
-        match vaults.first() {
-            Some(vault) => remind::machine_key(vault),
-            None => Dir::open(&self.context.place.home)
-                .ok()
-                .and_then(|home| ledger::key(&home))
-                .unwrap_or_default(),
-        }
+        self.context.key_beside(vaults)
     }
 }
 
