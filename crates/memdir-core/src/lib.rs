@@ -11,6 +11,7 @@ pub mod context;
 pub mod dates;
 pub mod embed;
 pub mod exchange;
+pub mod extract;
 pub mod frame;
 pub mod glob;
 pub mod hash;
