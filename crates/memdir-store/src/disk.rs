@@ -214,6 +214,11 @@ impl Dir {
 
     /// Calls `visit` for each entry, in the order of the file system. Names that are not UTF-8 come lossily.
     pub fn for_each(&self, mut visit: impl FnMut(&str, EntryKind)) -> io::Result<()> {
+        self.for_each_inode(|name, kind, _| visit(name, kind))
+    }
+
+    /// As [`Dir::for_each`], with the inode that the directory records for each entry.
+    pub fn for_each_inode(&self, mut visit: impl FnMut(&str, EntryKind, u64)) -> io::Result<()> {
         // A handle of its own: the position in a directory belongs to the open description.
         let fd = rustix::fs::openat(&*self.fd, ".", DIR_FLAGS, Mode::empty())?;
         let mut buffer = Vec::with_capacity(32 * 1024);
@@ -230,7 +235,7 @@ impl Dir {
                 rustix::fs::FileType::Unknown => self.kind_of(&name)?,
                 _ => EntryKind::Other,
             };
-            visit(&name, kind);
+            visit(&name, kind, entry.ino());
         }
         Ok(())
     }

@@ -3,7 +3,8 @@
 //! A small vault is looked through file by file before each answer. In a large one the times of its folders are compared,
 //! which change whenever a file is added, removed or replaced by a new one, as most programs save. A program that writes
 //! into a file in place leaves no trace there, so everything is looked at again after a while: the larger the vault, the
-//! later, and never after more than [`LONGEST`].
+//! later, and never after more than [`LONGEST`]. Between two such looks a very large vault is only glanced at when a folder
+//! changed: names and inodes tell what is new, gone or replaced.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::directory;
-use super::look::{Look, changes};
+use super::look::{Glance, Look, changes};
 use crate::disk::{Dir, Stat};
 use crate::index::{Index, IndexError};
 use crate::vault::Vault;
@@ -23,6 +24,8 @@ pub(super) const SMALL: usize = if cfg!(test) { 20 } else { 2_000 };
 const REST_MS: u64 = 6;
 /// And at the latest after this time.
 const LONGEST: SignedDuration = SignedDuration::from_mins(15);
+/// A vault with more files than this is glanced at between two looks. Tests have no time for thousands.
+pub(super) const LARGE: usize = if cfg!(test) { 100 } else { 200_000 };
 /// What a look takes for each file on a busy machine.
 const LOOK: Duration = Duration::from_micros(2);
 /// What was seen of a vault when the index was last brought up to date.
@@ -40,15 +43,19 @@ struct Seen {
 /// Says whether an index shows the vault as it is now.
 pub(super) fn is_fresh(vault: &Vault, index: &Index) -> Result<bool, IndexError> {
     if index.len() > SMALL {
-        let seen = Dir::open(&directory(vault)).ok().and_then(|dir| dir.read(SEEN, MAX_SEEN).ok().flatten());
-        let seen: Option<Seen> = seen.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let is_fresh = |seen: Seen| !seen.is_old(index.len(), Timestamp::now()) && seen.is_as_it_was(vault);
-        return Ok(seen.is_some_and(is_fresh));
+        return Ok(Seen::read(vault).is_some_and(is_fresh));
     }
-    match changes(vault, index) {
+    match changes(vault, index, Glance::Whole) {
         Ok((_, changes)) => Ok(changes?.is_none()),
         Err(_) => Ok(false),
     }
+}
+
+/// Says how closely a vault has to be looked at that its index does not show.
+pub(super) fn glance(vault: &Vault, index: &Index) -> Glance {
+    let is_looked_at = || Seen::read(vault).is_some_and(|seen| !seen.is_old(index.len(), Timestamp::now()));
+    if index.len() > LARGE && is_looked_at() { Glance::Inodes } else { Glance::Whole }
 }
 
 /// Says whether a large vault has too many files to be looked at until a time.
@@ -60,13 +67,23 @@ pub(super) fn is_too_large(index: &Index, until: Option<Instant>) -> bool {
 /// Leaves a note of the folders for the next process. Not being able to costs it a look at every file.
 pub(super) fn remember(look: &Look, vault: &Vault) {
     let Some(folders) = look.folders() else { return };
-    let seen = Seen { looked: Timestamp::now(), folders };
+    let looked = match look.glance {
+        Glance::Whole => Some(Timestamp::now()),
+        Glance::Inodes => Seen::read(vault).map(|seen| seen.looked),
+    };
+    let Some(looked) = looked else { return };
+    let seen = Seen { looked, folders };
     if let (Ok(dir), Ok(bytes)) = (Dir::open(&directory(vault)), serde_json::to_vec(&seen)) {
         let _ = dir.replace_derived(&dir, SEEN, &bytes);
     }
 }
 
 impl Seen {
+    fn read(vault: &Vault) -> Option<Self> {
+        let bytes = Dir::open(&directory(vault)).ok()?.read(SEEN, MAX_SEEN).ok()??;
+        serde_json::from_slice(&bytes).ok()
+    }
+
     /// Says whether so many files should be looked at again.
     fn is_old(&self, n_files: usize, now: Timestamp) -> bool {
         let age = now.duration_since(self.looked);

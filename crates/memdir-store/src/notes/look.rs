@@ -2,7 +2,8 @@
 //!
 //! A look costs half a microsecond a file, nearly all of it the kernel's. In a large vault it is shared: one thread lists
 //! names, others ask for the files' times, and one reads what the index knows. Names stay in a few large pieces of memory,
-//! and only those that an index does not know are looked at as paths. Look at [`changes`] first.
+//! and only those that an index does not know are looked at as paths. In a very large one even that is too long, and a
+//! [`Glance`] has to do: names and inodes, which the folders tell by themselves. Look at [`changes`] first.
 
 use std::io;
 use std::sync::{Mutex, PoisonError, mpsc};
@@ -17,10 +18,21 @@ use crate::vault::{Passed, Vault, walk};
 
 /// A folder or file this young may change again without its time changing.
 const RACY_NS: i128 = 50_000_000;
+/// The time of a file that may have changed since without its time changing.
+const RACY: i64 = 0;
 /// So many names are handed to a thread at once; a vault with fewer needs no second one. Tests have no time for thousands.
 const BATCH: usize = if cfg!(test) { 64 } else { 4_096 };
 /// More threads than this wait for each other in the kernel.
 const MAX_THREADS: usize = 7;
+
+/// How closely files are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Glance {
+    /// Each of them.
+    Whole,
+    /// Those whose inode is another: that finds what was added, removed or replaced, and not what was written in place.
+    Inodes,
+}
 
 /// A vault's files and folders at one time.
 #[derive(Debug)]
@@ -30,6 +42,8 @@ pub(super) struct Look {
     folders: Vec<(String, Stat)>,
     /// When it began.
     began_ns: i128,
+    /// How closely files were looked at.
+    pub(super) glance: Glance,
 }
 
 /// What an index does not show yet.
@@ -47,15 +61,19 @@ impl Changes {
 }
 
 /// Looks at a vault and compares it with an index.
-pub(super) fn changes(vault: &Vault, index: &Index) -> io::Result<(Look, Result<Changes, IndexError>)> {
+pub(super) fn changes(
+    vault: &Vault,
+    index: &Index,
+    glance: Glance,
+) -> io::Result<(Look, Result<Changes, IndexError>)> {
     if index.len() <= BATCH {
-        let look = Look::at(vault)?;
+        let look = Look::at(vault, glance)?;
         let changes = known(index).and_then(|known| look.compare(index, known));
         return Ok((look, changes));
     }
     thread::scope(|scope| {
         let reader = thread::Builder::new().spawn_scoped(scope, || known(index));
-        let look = Look::at(vault)?;
+        let look = Look::at(vault, glance)?;
         let known = match reader.map(thread::ScopedJoinHandle::join) {
             Ok(Ok(known)) => known,
             Ok(Err(panic)) => std::panic::resume_unwind(panic),
@@ -76,8 +94,8 @@ pub(super) fn changed(vault: &Vault, known: &[(String, Stamp)]) -> Changes {
         };
         match (stat, MemoryPath::new(key)) {
             (Ok(Some(stat)), Ok(path)) if !is_same(stat) => {
-                let is_racy = (i128::from(stat.mtime_ns) - now_ns()).abs() < RACY_NS;
-                changes.new.push((path, stamp((stat.inode, stat.size, stat.mtime_ns), is_racy)));
+                let print = (stat.inode, stat.size, stat.mtime_ns);
+                changes.new.push((path, stamp(print, is_young(stat.mtime_ns))));
             }
             (Ok(None), _) => changes.gone.push(key.clone()),
             // What cannot be looked at is left as it was.
@@ -104,14 +122,14 @@ fn known(index: &Index) -> Result<Vec<Known>, IndexError> {
 
 impl Look {
     /// Looks at every name of a vault.
-    pub(super) fn at(vault: &Vault) -> io::Result<Self> {
+    pub(super) fn at(vault: &Vault, glance: Glance) -> io::Result<Self> {
         let began_ns = now_ns();
         let (sender, receiver) = mpsc::channel::<Batch>();
         let receiver = Mutex::new(receiver);
         let done = Mutex::new(Vec::new());
         let work = || {
             while let Ok(mut batch) = hold(&receiver).recv() {
-                batch.look();
+                batch.look(glance);
                 hold(&done).push(batch);
             }
         };
@@ -136,7 +154,7 @@ impl Look {
             folders
         })?;
         let batches = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(Self { batches, folders, began_ns })
+        Ok(Self { batches, folders, began_ns, glance })
     }
 
     /// Returns every file that is a memory by its name, by path.
@@ -170,10 +188,8 @@ impl Look {
                 gone.extend(missing.iter().map(|(_, _, doc)| *doc));
             }
             let before = known.next_if(|known| known[0].0 == files[0].0).unwrap_or_default();
-            let file = |at: &(u64, u32, u32)| &self.batches[at.1 as usize].files[at.2 as usize];
-            if let ([at], [(_, print, _)]) = (files, before)
-                && file(at).print == Some(*print)
-                && !file(at).is_racy
+            if let ([(_, batch, at)], [(_, print, _)]) = (files, before)
+                && self.batches[*batch as usize].files[*at as usize].is_as_known(print, self.glance)
             {
                 continue;
             }
@@ -200,7 +216,7 @@ impl Look {
     fn by_hash(&self) -> Vec<(u64, u32, u32)> {
         let mut places = Vec::with_capacity(self.batches.iter().map(|batch| batch.files.len()).sum());
         for (number, batch) in (0..).zip(&self.batches) {
-            let there = (0..).zip(&batch.files).filter(|(_, file)| file.print.is_some());
+            let there = (0..).zip(&batch.files).filter(|(_, file)| file.is_there);
             places.extend(there.map(|(at, file)| (file.hash, number, at)));
         }
         places.sort_unstable();
@@ -223,10 +239,24 @@ struct File {
     /// Where its name ends.
     end: usize,
     hash: u64,
-    /// How it looks; nothing before the look, and where it is gone.
+    /// Its inode, as the folder says.
+    inode: u64,
+    /// Whether it was still there when it was looked at.
+    is_there: bool,
+    /// How it looks; nothing where it is gone or only its inode was looked at.
     print: Option<Print>,
     /// Whether it was written so lately that its time cannot tell it from a later change.
     is_racy: bool,
+}
+
+impl File {
+    /// Says whether it looks as an index knows it. A time that was left out there asks for a closer look.
+    fn is_as_known(&self, known: &Print, glance: Glance) -> bool {
+        match glance {
+            Glance::Whole => self.print == Some(*known) && !self.is_racy,
+            Glance::Inodes => self.inode == known.0 && known.2 != RACY,
+        }
+    }
 }
 
 impl Batch {
@@ -243,7 +273,8 @@ impl Batch {
             passed.prefix.clone_into(&mut self.prefix);
         }
         self.names.push_str(passed.name);
-        self.files.push(File { end: self.names.len(), hash: 0, print: None, is_racy: false });
+        let (end, inode) = (self.names.len(), passed.inode);
+        self.files.push(File { end, hash: 0, inode, is_there: true, print: None, is_racy: false });
         full
     }
 
@@ -252,14 +283,22 @@ impl Batch {
         &self.names[start..self.files[at].end]
     }
 
-    fn look(&mut self) {
+    fn look(&mut self, glance: Glance) {
+        for at in 0..self.files.len() {
+            self.files[at].hash = hash(&[&self.prefix, self.name(at)]);
+        }
+        if glance == Glance::Whole {
+            self.look_closely();
+        }
+    }
+
+    fn look_closely(&mut self) {
         let Some(folder) = self.folder.clone() else { return };
         let began_ns = now_ns();
         for at in 0..self.files.len() {
-            let stat = folder.stat(self.name(at)).ok().flatten();
-            let hash = hash(&[&self.prefix, self.name(at)]);
+            let print = print(&folder, self.name(at));
             let file = &mut self.files[at];
-            (file.hash, file.print) = (hash, stat.map(|stat| (stat.inode, stat.size, stat.mtime_ns)));
+            (file.is_there, file.print) = (print.is_some(), print);
         }
         let young = began_ns - RACY_NS..now_ns() + RACY_NS;
         for file in &mut self.files {
@@ -269,16 +308,31 @@ impl Batch {
 
     /// Returns a file that is there and has a memory's name.
     fn file(&self, at: usize) -> Option<(MemoryPath, Stamp)> {
-        let File { print, is_racy, .. } = &self.files[at];
+        let file = &self.files[at];
         let path = MemoryPath::new(&format!("{}{}", self.prefix, self.name(at))).ok()?;
-        Some((path, stamp((*print)?, *is_racy)))
+        if let Some(print) = file.print {
+            return Some((path, stamp(print, file.is_racy)));
+        }
+        let print = print(self.folder.as_ref()?, self.name(at))?;
+        Some((path, stamp(print, is_young(print.2))))
     }
+}
+
+/// Looks at one file; `None` if it is gone.
+fn print(folder: &Dir, name: &str) -> Option<Print> {
+    let stat = folder.stat(name).ok().flatten()?;
+    Some((stat.inode, stat.size, stat.mtime_ns))
+}
+
+/// Says whether a file was written so lately that its time cannot tell it from a later change.
+fn is_young(mtime_ns: i64) -> bool {
+    (i128::from(mtime_ns) - now_ns()).abs() < RACY_NS
 }
 
 /// Returns the stamp of a file. One that may still change without its time changing gets a time that no look will find
 /// again, so that the next one takes it up once more.
 fn stamp((inode, size, mtime_ns): Print, is_racy: bool) -> Stamp {
-    Stamp { inode, size, mtime_ns: if is_racy { 0 } else { mtime_ns }, sha256: [0; 32] }
+    Stamp { inode, size, mtime_ns: if is_racy { RACY } else { mtime_ns }, sha256: [0; 32] }
 }
 
 /// Returns how many threads may help.

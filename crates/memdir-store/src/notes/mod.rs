@@ -27,7 +27,7 @@ use crate::disk::Dir;
 use crate::index::{self, Index, IndexError, Options, Stamp, Writer};
 use crate::lock::Lock;
 use crate::vault::{MAX_MEMORY, Vault};
-use look::{Changes, Look, changes};
+use look::{Changes, Glance, Look, changes};
 
 /// So many vectors are compared at least; a smaller index is compared whole.
 const MIN_ROWS: usize = 32_768;
@@ -181,7 +181,7 @@ pub fn refresh(vault: &Vault) -> Result<Refreshed, NotesError> {
         }
         known => known?,
     };
-    let (look, changes) = changes(vault, writer.index()?).map_err(NotesError::Vault)?;
+    let (look, changes) = changes(vault, writer.index()?, Glance::Whole).map_err(NotesError::Vault)?;
     let changes = changes?;
     let entries: Vec<index::Entry> =
         changes.new.iter().filter_map(|(path, stamp)| entry(vault, path, *stamp)).collect();
@@ -239,7 +239,8 @@ fn bring_up(vault: &Vault, was_there: bool) -> Result<Upkeep, NotesError> {
     let mut writer = writer(vault)?;
     let looked = match writer.index() {
         Ok(index) => {
-            let (look, changes) = changes(vault, index).map_err(NotesError::Vault)?;
+            let glance = fresh::glance(vault, index);
+            let (look, changes) = changes(vault, index, glance).map_err(NotesError::Vault)?;
             changes.map(|changes| (look, changes))
         }
         Err(err) => Err(err),
@@ -268,7 +269,7 @@ fn take_up(vault: &Vault, writer: &mut Writer, changes: Changes) -> Result<(), I
 }
 
 fn rebuild(vault: &Vault, writer: &mut Writer) -> Result<usize, NotesError> {
-    let look = Look::at(vault).map_err(NotesError::Vault)?;
+    let look = Look::at(vault, Glance::Whole).map_err(NotesError::Vault)?;
     let mut n_notes = 0;
     let files = look.files();
     let entries = files.iter().filter_map(|(path, stamp)| entry(vault, path, *stamp));
@@ -278,7 +279,7 @@ fn rebuild(vault: &Vault, writer: &mut Writer) -> Result<usize, NotesError> {
 }
 
 fn hold(vault: &Vault) -> Result<Shelf, NotesError> {
-    let look = Look::at(vault).map_err(NotesError::Vault)?;
+    let look = Look::at(vault, Glance::Whole).map_err(NotesError::Vault)?;
     let files = look.files();
     let notes = files.iter().filter_map(|(path, _)| Some(read(vault, path)?.0));
     Ok(Shelf::new(notes.collect()))

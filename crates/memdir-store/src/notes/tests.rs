@@ -7,7 +7,7 @@ use std::time::Duration;
 use memdir_core::recall::Library;
 use memdir_core::terms::terms;
 
-use super::fresh::SMALL;
+use super::fresh::{LARGE, SMALL};
 use super::look::{Look, changes};
 use super::*;
 
@@ -171,7 +171,7 @@ fn a_look_at_many_files_finds_exactly_what_changed() {
         fs::write(world.file(name), "text").unwrap();
     }
     world.settle();
-    let look = Look::at(&world.vault).unwrap();
+    let look = Look::at(&world.vault, Glance::Whole).unwrap();
     let files = look.files();
     assert_eq!(files.len(), 600);
     assert!(files.is_sorted_by(|a, b| a.0 < b.0));
@@ -182,13 +182,14 @@ fn a_look_at_many_files_finds_exactly_what_changed() {
         ..index::Entry::default()
     };
     writer.rebuild(files.iter().map(entry)).unwrap();
-    let found = || {
+    let found = |glance| {
         let index = Index::open(&directory(&world.vault), embed::centroids()).unwrap();
-        let found = changes(&world.vault, &index).unwrap().1.unwrap();
+        let found = changes(&world.vault, &index, glance).unwrap().1.unwrap();
         let new: Vec<String> = found.new.iter().map(|(path, _)| path.as_str().to_owned()).collect();
         (new, found.gone)
     };
-    assert_eq!(found(), (vec![], vec![]));
+    assert_eq!(found(Glance::Whole), (vec![], vec![]));
+    assert_eq!(found(Glance::Inodes), (vec![], vec![]));
 
     fs::write(world.file("n1.md"), "in place").unwrap();
     fs::write(world.file("n2.md"), "TEXT").unwrap();
@@ -198,11 +199,14 @@ fn a_look_at_many_files_finds_exactly_what_changed() {
     fs::rename(world.file("n8.md"), world.file("more/n8.md")).unwrap();
     world.settle();
     let new = ["more/n8.md", "more/new.md", "n1.md", "n2.md", "n4.md"];
-    let (found_new, gone) = found();
-    assert_eq!(found_new, new);
-    assert_eq!(gone, ["more/n6.md", "n8.md"]);
+    let gone = ["more/n6.md", "n8.md"].map(str::to_owned).to_vec();
+    assert_eq!(found(Glance::Whole), (new.map(str::to_owned).to_vec(), gone.clone()));
+    // A glance sees what folders tell: not what was written in place.
+    let replaced = ["more/n8.md", "more/new.md", "n4.md"].map(str::to_owned).to_vec();
+    assert_eq!(found(Glance::Inodes), (replaced, gone));
     fs::remove_dir_all(world.file("more")).unwrap();
-    assert_eq!(found().1.len(), 201);
+    assert_eq!(found(Glance::Whole).1.len(), 201);
+    assert_eq!(found(Glance::Inodes).1.len(), 201);
 }
 
 /// What may change again without its time changing is taken up once more.
@@ -217,4 +221,27 @@ fn a_young_file_is_taken_up_again() {
     fs::File::options().write(true).open(world.file("note-1.md")).unwrap().set_modified(time).unwrap();
     world.settle();
     assert_eq!(world.having("later"), ["note-1"]);
+}
+
+/// L2: in a very large vault the next question sees what was replaced, added or removed, and what it comes upon in place.
+#[test]
+fn a_very_large_vault_is_glanced_at_and_shows_what_was_replaced() {
+    let world = World::with(LARGE + 20);
+    assert_eq!(world.having("word7"), ["note-7"]);
+    world.replace("note-7.md", &text("replaced"));
+    fs::write(world.file("added.md"), text("addition")).unwrap();
+    fs::remove_file(world.file("note-8.md")).unwrap();
+    fs::write(world.file("note-9.md"), text("word9 inplace")).unwrap();
+    world.settle();
+    assert_eq!(world.having("replaced"), ["note-7"]);
+    assert_eq!(world.having("addition"), ["added"]);
+    assert!(world.having("word8").is_empty());
+    assert!(world.having("inplace").is_empty(), "nobody has come upon it");
+    assert_eq!(world.having("word9"), ["note-9"]);
+    assert_eq!(world.having("inplace"), ["note-9"]);
+    // What was replaced while it was young is taken up again.
+    world.replace("note-7.md", &text("early"));
+    assert_eq!(world.having("early"), ["note-7"]);
+    fs::write(world.file("note-7.md"), text("later")).unwrap();
+    assert_eq!(world.having("later"), ["note-7"]);
 }

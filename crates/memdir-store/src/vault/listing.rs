@@ -109,6 +109,8 @@ pub(crate) struct Passed<'w> {
     pub(crate) name: &'w str,
     /// What it is. A folder comes by only where it is too deep to be walked.
     pub(crate) kind: EntryKind,
+    /// Its inode, as the folder records it.
+    pub(crate) inode: u64,
 }
 
 impl Passed<'_> {
@@ -143,8 +145,8 @@ fn walk_folder(
 ) -> io::Result<()> {
     walked.push((prefix.trim_end_matches('/').to_owned(), folder.stat_self()?));
     let mut folders = Vec::new();
-    folder.for_each(|name, kind| {
-        let passed = Passed { folder, prefix, name, kind };
+    folder.for_each_inode(|name, kind, inode| {
+        let passed = Passed { folder, prefix, name, kind, inode };
         if kind == EntryKind::Dir && !passed.is_hidden() {
             folders.push(name.to_owned());
         } else {
@@ -153,7 +155,7 @@ fn walk_folder(
     })?;
     for name in folders {
         if depth == MAX_FOLDERS {
-            visit(&Passed { folder, prefix, name: &name, kind: EntryKind::Dir });
+            visit(&Passed { folder, prefix, name: &name, kind: EntryKind::Dir, inode: 0 });
             continue;
         }
         // A folder that vanished or became a link since it was listed holds nothing for us.
