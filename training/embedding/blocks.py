@@ -150,3 +150,51 @@ def from_manual(text):
             words.append(line)
     flush()
     return [block for block in blocks if block[1]]
+
+
+# ------------------------------------------------------------------ reStructuredText
+UNDERLINE = re.compile(r"([=\-~^\"'`#*+:.<>_])\1{2,}\s*$")
+SPOKEN = re.compile(r"\.\. (note|warning|tip|important|caution|attention|hint|seealso|versionadded|versionchanged|deprecated|danger)::\s*(.*)")
+
+
+def plain_rst(text):
+    """reStructuredText of one paragraph without its markup."""
+    for pattern, with_what in (
+        (r":[\w:+.-]+:`~?([^`<]*?)\s*(?:<[^`>]*>)?`", r"\1"),
+        (r"`([^`<]*?)\s*<[^`>]*>`__?", r"\1"),
+        (r"``?([^`]+)``?_{0,2}", r"\1"),
+        (r"\*\*?([^*\n]+)\*\*?", r"\1"),
+        (r"\|([^|\n]+)\|_?", r"\1"),
+        (r"::\s*$", ":"),
+        (r"\[[#\d*]+\]_", ""),
+    ):
+        text = re.sub(pattern, with_what, text)
+    return squeeze(text)
+
+
+def from_rst(text):
+    blocks = []
+    for piece in re.split(r"\n\s*\n", text.replace("\t", "    ")):
+        lines = [line.rstrip() for line in piece.strip("\n").split("\n")]
+        if lines and UNDERLINE.match(lines[0]) and len(lines) > 2:
+            lines = lines[1:]  # a heading with a line above it
+        if len(lines) >= 2 and UNDERLINE.match(lines[1]):
+            blocks.append(("heading", plain_rst(lines[0])))
+            lines = lines[2:]
+        blocks += rst_piece(lines)
+    return [block for block in blocks if block[1]]
+
+
+def rst_piece(lines):
+    if not lines:
+        return []
+    first, indent = lines[0].strip(), len(lines[0]) - len(lines[0].lstrip())
+    spoken = SPOKEN.match(first)
+    if spoken:
+        said = "" if spoken[1].startswith(("version", "deprecated")) else spoken[2]
+        lines = [said, *lines[1:]]
+    elif first.startswith((".. ", "__", ":", ">>>", "$ ", "+--", "==", "|")) or (indent >= 4 and not re.match(r"[*+-] |\d+\. |[A-Z]", first)):
+        return []
+    whole = "\n".join(line.strip() for line in lines)
+    items = re.split(r"(?:^|\n)(?:[*+-]|\d+\.|#\.) +", whole)
+    return [("prose", plain_rst(item)) for item in items if item.strip()]

@@ -54,6 +54,23 @@ def load(folder):
     return Texts(texts, documents, np.array(pairs, dtype=np.int64).reshape(-1, 2))
 
 
+def load_all(folders, files):
+    """Several corpora as one, with what the teacher said of each: texts, and arrays as teacher.py describes them."""
+    parts, arrays = [], [np.load(path) for path in files]
+    for folder, array in zip(folders, arrays, strict=True):
+        parts.append(load(folder).first(len(array["vectors"])))
+    starts = np.cumsum([0] + [len(part.texts) for part in parts])
+    counts = sum(array["counts"] for array in arrays)
+    states = sum(array["states"] * array["counts"][:, None] for array in arrays) / np.maximum(counts, 1)[:, None]
+    joined = Texts(
+        [text for part in parts for text in part.texts],
+        [document for part in parts for document in part.documents],
+        np.concatenate([part.pairs + start for part, start in zip(parts, starts)]),
+    )
+    vectors = np.concatenate([array["vectors"] for array in arrays])
+    return joined, {"vectors": vectors, "states": states, "counts": counts, "alone": arrays[0]["alone"]}
+
+
 def tokenizer(teacher, limit):
     found = Tokenizer.from_file(teacher + "/tokenizer.json")
     found.no_padding()

@@ -234,6 +234,23 @@ def write_lines(path, rows):
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
+def write(folder, corpus):
+    """Chooses, and writes corpus.jsonl and counts.json."""
+    texts, pairs = corpus.choose()
+    os.makedirs(folder, exist_ok=True)
+    rows = [{"text": t, "source": s, "document": d} for _, s, d, t in texts]
+    rows += [{"question": q, "passage": p, "source": s, "document": d} for _, s, d, q, p in pairs]
+    corpus.random.shuffle(rows)
+    write_lines(folder + "/corpus.jsonl", rows)
+    counts = {
+        "texts": Counter(t[0] for t in texts), "pairs": Counter(p[0] for p in pairs),
+        "by_source": dict(Counter([t[1] for t in texts] + [p[1] for p in pairs for _ in (0, 1)]).most_common()),
+    }
+    with open(folder + "/counts.json", "w") as file:
+        json.dump(counts, file, indent=1)
+    print(json.dumps(counts))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--packages", required=True)
@@ -251,19 +268,7 @@ def main():
     corpus.cut_wordnet(args.packages)
     corpus.cut_jargon(args.packages)
     corpus.cut_dialogue(args.packages)
-    texts, pairs = corpus.choose()
-    os.makedirs(args.out, exist_ok=True)
-    rows = [{"text": t, "source": s, "document": d} for _, s, d, t in texts]
-    rows += [{"question": q, "passage": p, "source": s, "document": d} for _, s, d, q, p in pairs]
-    corpus.random.shuffle(rows)
-    write_lines(args.out + "/corpus.jsonl", rows)
-    counts = {
-        "texts": Counter(t[0] for t in texts), "pairs": Counter(p[0] for p in pairs),
-        "by_source": dict(Counter([t[1] for t in texts] + [p[1] for p in pairs for _ in (0, 1)]).most_common()),
-    }
-    with open(args.out + "/counts.json", "w") as file:
-        json.dump(counts, file, indent=1)
-    print(json.dumps(counts))
+    write(args.out, corpus)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Fits the table to the teacher, and writes what the binary includes.
 
-    train.py --corpus DIR --teacher DIR --vectors FILE.npz --out DIR [--epochs 8]
+    train.py --corpus DIR... --teacher DIR --vectors FILE.npz... --out DIR [--near FILE.npy] [--from rows.npz] [--epochs 8]
 
-`vectors` is what teacher.py wrote. Writes to `out`: table.i8, scale.f32, vectors.txt (the fixture of the unit test) and
-rows.npy (the table in float32, for compare.py and centroids.py).
+`vectors` is what teacher.py wrote for each corpus, `near` the pairs that near.py found, `from` the rows.npz of an earlier
+run to go on from (its directions are kept). Writes to `out`: table.i8, scale.f32, vectors.txt (the fixture of the unit test) and
+rows.npz (rows in float32 and directions, for a later run).
 
 The vector of a text is the sum of the rows of its tokens, scaled to length 1. Three wishes are fitted together:
   - it points where the teacher's vector of the text points (the teacher's 384 directions reduced to 256),
@@ -28,7 +29,8 @@ import torch.nn.functional as F
 import corpus
 
 DIMENSIONS = 256
-SINGLES, PAIRS = 512, 256  # texts and pairs in a batch
+SINGLES, PAIRS = 1024, 512  # texts and pairs in a batch
+NEAR_SHARE = 0.4  # of the pairs in a batch: texts that the teacher finds near
 LEARNING_RATE, WARM_UP = 3e-3, 100
 DROPPED = 0.15  # tokens left out at random, so that no text leans on one of its tokens
 HARD = 0.5  # how far "its own passage and no other" counts against what the teacher thinks of the others
@@ -109,14 +111,15 @@ def loss_of(student, target, texts, pairs):
     return loss + 0.25 * (away(ends[0], wanted_ends[0]) + away(ends[1], wanted_ends[1]))
 
 
-def fit(rows, counts, vectors, onto, pairs, held, held_pairs, epochs, seed, topics):
-    """Adam with a falling learning rate; answers with the epoch that is best on the held-back pairs."""
+def fit(rows, counts, vectors, onto, pairs, near, held, measured, epochs, seed, topics):
+    """Adam with a falling learning rate; answers with the epoch that is best on the held-back pairs of both kinds."""
     student, chance = Student(rows, counts, seed), np.random.default_rng(seed)
     optimizer = torch.optim.Adam([student.rows], lr=LEARNING_RATE, betas=(0.9, 0.99))
     onto = torch.from_numpy(onto)
     target = lambda which: F.normalize(torch.from_numpy(vectors[which].astype(np.float32)) @ onto, dim=1)
     texts = np.flatnonzero(~held & (np.diff(counts.indptr) > 0))
-    pairs = pairs[~held[pairs].any(1)]
+    pairs, near = pairs[~held[pairs].any(1)], near[~held[near].any(1)]
+    n_near = int(PAIRS * NEAR_SHARE) if len(near) else 0
     n_steps, done, best = max(1, len(texts) // SINGLES), 0, (-1.0, None)
     for epoch in range(epochs):
         order, total, start = chance.permutation(texts), 0.0, time.time()
@@ -125,16 +128,19 @@ def fit(rows, counts, vectors, onto, pairs, held, held_pairs, epochs, seed, topi
         for step in range(n_steps):
             falling = 0.5 + 0.5 * np.cos(np.pi * done / (n_steps * epochs))
             optimizer.param_groups[0]["lr"] = LEARNING_RATE * falling * min(1.0, (done + 1) / WARM_UP)
-            loss = loss_of(student, target, order[step * SINGLES:(step + 1) * SINGLES], pairs[chance.integers(0, len(pairs), PAIRS)])
+            drawn = pairs[chance.integers(0, len(pairs), PAIRS - n_near)]
+            if n_near:
+                drawn = np.concatenate([drawn, near[chance.integers(0, len(near), n_near)]])
+            loss = loss_of(student, target, order[step * SINGLES:(step + 1) * SINGLES], drawn)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
             done, total = done + 1, total + float(loss.detach())
         now = student.rows.detach().numpy().copy()
-        score = reciprocal_rank(now, counts, held_pairs)
-        print(f"{'random' if topics is None else 'topics'}, epoch {epoch}: loss {total / n_steps:.4f}, held-back pairs {score:.4f}, {time.time() - start:.0f} s", flush=True)
-        if score > best[0]:
-            best = (score, now)
+        scores = held_back(now, counts, measured)
+        print(f"{'random' if topics is None else 'topics'}, epoch {epoch}: loss {total / n_steps:.4f}, {said(scores)}, {time.time() - start:.0f} s", flush=True)
+        if sum(scores) > best[0]:
+            best = (sum(scores), now)
     return best[1]
 
 
@@ -168,6 +174,15 @@ def reciprocal_rank(rows, counts, pairs):
     """Mean of 1 / rank of the right passage among the passages of all these pairs."""
     near = unit(counts[pairs[:, 0]] @ rows) @ unit(counts[pairs[:, 1]] @ rows).T
     return float((1 / (1 + (near > np.diag(near)[:, None]).sum(1))).mean())
+
+
+def held_back(rows, counts, measured):
+    """Reciprocal ranks of held-back pairs: of documentation, and of texts that the teacher finds near."""
+    return [reciprocal_rank(rows, counts, pairs) for pairs in measured if len(pairs)]
+
+
+def said(scores):
+    return "held-back pairs " + " and ".join(f"{score:.4f}" for score in scores)
 
 
 # ------------------------------------------------------------------ writing
@@ -205,40 +220,49 @@ def fixture_line(text, tokens, whole, scales):
     return "\t".join([visible(text), " ".join(map(str, ids)), " ".join(str(round(float(x))) for x in components)])
 
 
-def write(out, rows, tokens):
+def write(out, rows, onto, tokens):
     os.makedirs(out, exist_ok=True)
     whole, scales = in_bytes(rows)
     whole.tofile(out + "/table.i8")
     scales.astype("<f4").tofile(out + "/scale.f32")
-    np.save(out + "/rows.npy", rows)
+    np.savez(out + "/rows.npz", rows=rows, onto=onto)
     with open(out + "/vectors.txt", "w", encoding="utf-8") as file:
         file.writelines(fixture_line(text, tokens, whole, scales) + "\n" for text in FIXTURE)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("corpus", "teacher", "vectors", "out"):
+    for name in ("teacher", "out"):
         parser.add_argument("--" + name, required=True)
+    for name in ("corpus", "vectors"):
+        parser.add_argument("--" + name, nargs="+", required=True)
+    parser.add_argument("--near", nargs="*", default=[])
+    parser.add_argument("--from", dest="begin", help="rows.npz of an earlier run")
     parser.add_argument("--epochs", type=int, default=8)
     args = parser.parse_args()
     torch.set_num_threads(1)
-    z = dict(np.load(args.vectors))
-    texts = corpus.load(args.corpus).first(len(z["vectors"]))
+    texts, z = corpus.load_all(args.corpus, args.vectors)
+    near = np.concatenate([np.zeros((0, 2), np.int64), *map(np.load, args.near)])
     counts = corpus.token_counts(args.teacher, texts.texts)
     held = texts.held_back()
-    held_pairs = texts.pairs[held[texts.pairs].all(1)][:2500]
-    print(f"{len(texts.texts)} texts, {int(counts.sum())} tokens, {len(texts.pairs)} pairs, {len(held_pairs)} held back", flush=True)
-    onto = directions(z["vectors"])
-    start = first_rows(z, np.asarray(counts.sum(0)).ravel(), onto)
-    print(f"before fitting: held-back pairs {reciprocal_rank(start, counts, held_pairs):.4f}", flush=True)
-    shared = (start, counts, z["vectors"], onto, texts.pairs, held, held_pairs, args.epochs, 0)
+    measured = [pairs[held[pairs].all(1)][:2500] for pairs in (texts.pairs, near)]
+    print(f"{len(texts.texts)} texts, {int(counts.sum())} tokens, {len(texts.pairs)} pairs and {len(near)} near ones, "
+          f"{' and '.join(str(len(pairs)) for pairs in measured)} held back", flush=True)
+    if args.begin:
+        earlier = np.load(args.begin)
+        start, onto = earlier["rows"], earlier["onto"]
+    else:
+        onto = directions(z["vectors"])
+        start = first_rows(z, np.asarray(counts.sum(0)).ravel(), onto)
+    print(f"before fitting: {said(held_back(start, counts, measured))}", flush=True)
+    shared = (start, counts, z["vectors"], onto, texts.pairs, near, held, measured, args.epochs, 0)
     with multiprocessing.get_context("fork").Pool(2) as pool:
         jobs = [pool.apply_async(fit, (*shared, topics)) for topics in (None, topics_of(z["vectors"], onto))]
         runs = [job.get() for job in jobs]
     rows = sum(run / np.linalg.norm(run, axis=1).mean() for run in runs)
-    print(f"both runs added up: held-back pairs {reciprocal_rank(rows, counts, held_pairs):.4f}", flush=True)
+    print(f"both runs added up: {said(held_back(rows, counts, measured))}", flush=True)
     tokens = corpus.tokenizer(args.teacher, corpus.TABLE_TOKENS)
-    write(args.out, finished(rows, tokens), tokens)
+    write(args.out, finished(rows, tokens), onto, tokens)
 
 
 if __name__ == "__main__":
