@@ -36,7 +36,7 @@ UNWANTED = re.compile(
     r"|licen[cs]e|copying|authors|contributors|code.of.conduct", re.I)
 PERMISSIVE = re.compile(
     r"\b(MIT(-0)?|ISC|BSD|0BSD|Apache|Unlicense|CC0|PSF|Python Software Foundation|PostgreSQL|Zlib|public domain)\b", re.I)
-COPYLEFT = re.compile(r"GPL|MPL|Mozilla|EUPL|CDDL|share.?alike|CC.BY|commercial|proprietary|BUSL|SSPL|Elastic", re.I)
+COPYLEFT = re.compile(r"GPL|MPL|Mozilla|EUPL|CDDL|share.?alike|CC.BY|commercial|proprietary|BUSL|FSL|SSPL|Elastic", re.I)
 
 
 def unpack(data, folder):

@@ -32,6 +32,8 @@ ATTRIBUTION = re.compile(
 SCOPE = re.compile(r"^(\w[\w ,/-]{0,30}(\([^)]*\))?!?: )(?=[a-z])")
 NOISE = re.compile(r"updated dependencies|bump version|version bump only|^release v?\d|no changes|all notable changes|semantic versioning", re.I)
 
+# A file that speaks of such a licence may be under it, whatever its package states: it is not read.
+OTHER_LICENCE = re.compile(r"creative ?commons|CC[- ]BY|attribution-sharealike|free documentation licen", re.I)
 # Headings that name a version or a kind of change ask nothing.
 ASKS_NOTHING = re.compile(
     r"\d+\.\d+|^(change ?log|release notes|bug ?fixes|(new )?features|(minor|patch|major) changes|fix(es|ed)|what's (new|changed))\b", re.I)
@@ -76,6 +78,8 @@ def read_project(job):
     found = []
     for path in files_of(folder):
         name, text = os.path.relpath(path, folder), blocks.read(path)
+        if OTHER_LICENCE.search(text):
+            continue
         if path.endswith(".rs"):
             found += [("rule", name, rule) for rule in rules_of(text)]
         elif path.endswith(".json"):

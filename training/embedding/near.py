@@ -4,8 +4,8 @@
     near.py --corpus DIR... --vectors FILE.npz... --out FILE.npy [--texts 130000]
 
 `corpus` and `vectors` as for train.py. A prompt and the memory it needs are often just such a pair, and documentation
-has none by itself: a heading repeats the words of its paragraph. Both texts come from different documents. Pairs within
-held-back documents are kept too: train.py does not fit them, but measures by them.
+has none by itself: a heading repeats the words of its paragraph. Both texts come from different documents. Pairs with a
+text of a held-back document are kept too: train.py does not fit them, but measures by them.
 """
 import argparse
 import functools
@@ -46,13 +46,13 @@ def short_texts(texts, most):
 def pairs_of(texts, vectors, most):
     where = short_texts(texts, most)
     near, words = vectors[where].astype(np.float32), [content(texts.texts[k]) for k in where]
-    held, seen, start = texts.held_back()[where], set(), time.time()
+    seen, start = set(), time.time()
     for first in range(0, len(where), 1000):
         cosine = near[first:first + 1000] @ near.T
         rows, others = np.nonzero((cosine >= FARTHEST) & (cosine <= NEAREST))
         order, kept = np.argsort(-cosine[rows, others], kind="stable"), Counter()
         for one, two in zip(first + rows[order], others[order]):
-            same = texts.documents[where[one]] == texts.documents[where[two]] or held[one] != held[two]
+            same = texts.documents[where[one]] == texts.documents[where[two]]
             if kept[one] == KEPT or same or not in_other_words(words[one], words[two]):
                 continue
             kept[one] += 1
@@ -73,7 +73,7 @@ def main():
     pairs = pairs_of(texts, z["vectors"], args.texts)
     for one, two in pairs[:: max(1, len(pairs) // 12)]:
         print(f"  {texts.texts[one]}  <>  {texts.texts[two]}")
-    print(f"{len(pairs)} pairs, {int(texts.held_back()[pairs[:, 0]].sum())} of them held back")
+    print(f"{len(pairs)} pairs, {int(texts.held_back()[pairs].any(1).sum())} of them held back")
     np.save(args.out, pairs)
 
 

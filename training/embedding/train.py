@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Fits the table to the teacher, and writes what the binary includes.
 
-    train.py --corpus DIR... --teacher DIR --vectors FILE.npz... --out DIR [--near FILE.npy] [--from rows.npz] [--epochs 8]
+    train.py --corpus DIR... --teacher DIR --vectors FILE.npz... --out DIR [--near FILE.npy...] [--from rows.npz] [--epochs 8]
+             [--steps N]
 
 `vectors` is what teacher.py wrote for each corpus, `near` the pairs that near.py found, `from` the rows.npz of an earlier
 run to go on from (its directions are kept). Writes to `out`: table.i8, scale.f32, vectors.txt (the fixture of the unit test) and
@@ -111,7 +112,7 @@ def loss_of(student, target, texts, pairs):
     return loss + 0.25 * (away(ends[0], wanted_ends[0]) + away(ends[1], wanted_ends[1]))
 
 
-def fit(rows, counts, vectors, onto, pairs, near, held, measured, epochs, seed, topics):
+def fit(rows, counts, vectors, onto, pairs, near, held, measured, epochs, most_steps, seed, topics):
     """Adam with a falling learning rate; answers with the epoch that is best on the held-back pairs of both kinds."""
     student, chance = Student(rows, counts, seed), np.random.default_rng(seed)
     optimizer = torch.optim.Adam([student.rows], lr=LEARNING_RATE, betas=(0.9, 0.99))
@@ -120,7 +121,7 @@ def fit(rows, counts, vectors, onto, pairs, near, held, measured, epochs, seed, 
     texts = np.flatnonzero(~held & (np.diff(counts.indptr) > 0))
     pairs, near = pairs[~held[pairs].any(1)], near[~held[near].any(1)]
     n_near = int(PAIRS * NEAR_SHARE) if len(near) else 0
-    n_steps, done, best = max(1, len(texts) // SINGLES), 0, (-1.0, None)
+    n_steps, done, best = max(1, min(most_steps, len(texts) // SINGLES)), 0, (-1.0, None)
     for epoch in range(epochs):
         order, total, start = chance.permutation(texts), 0.0, time.time()
         if topics is not None and epoch % 2 == 0:
@@ -178,7 +179,7 @@ def reciprocal_rank(rows, counts, pairs):
 
 def held_back(rows, counts, measured):
     """Reciprocal ranks of held-back pairs: of documentation, and of texts that the teacher finds near."""
-    return [reciprocal_rank(rows, counts, pairs) for pairs in measured if len(pairs)]
+    return [reciprocal_rank(rows, counts, pairs) for pairs in measured if len(pairs) >= 100]
 
 
 def said(scores):
@@ -239,13 +240,14 @@ def main():
     parser.add_argument("--near", nargs="*", default=[])
     parser.add_argument("--from", dest="begin", help="rows.npz of an earlier run")
     parser.add_argument("--epochs", type=int, default=8)
+    parser.add_argument("--steps", type=int, default=10**9, help="batches in an epoch, where not all texts are wanted")
     args = parser.parse_args()
     torch.set_num_threads(1)
     texts, z = corpus.load_all(args.corpus, args.vectors)
     near = np.concatenate([np.zeros((0, 2), np.int64), *map(np.load, args.near)])
     counts = corpus.token_counts(args.teacher, texts.texts)
     held = texts.held_back()
-    measured = [pairs[held[pairs].all(1)][:2500] for pairs in (texts.pairs, near)]
+    measured = [texts.pairs[held[texts.pairs].all(1)][:2500], near[held[near].any(1)][:2500]]
     print(f"{len(texts.texts)} texts, {int(counts.sum())} tokens, {len(texts.pairs)} pairs and {len(near)} near ones, "
           f"{' and '.join(str(len(pairs)) for pairs in measured)} held back", flush=True)
     if args.begin:
@@ -255,7 +257,7 @@ def main():
         onto = directions(z["vectors"])
         start = first_rows(z, np.asarray(counts.sum(0)).ravel(), onto)
     print(f"before fitting: {said(held_back(start, counts, measured))}", flush=True)
-    shared = (start, counts, z["vectors"], onto, texts.pairs, near, held, measured, args.epochs, 0)
+    shared = (start, counts, z["vectors"], onto, texts.pairs, near, held, measured, args.epochs, args.steps, 0)
     with multiprocessing.get_context("fork").Pool(2) as pool:
         jobs = [pool.apply_async(fit, (*shared, topics)) for topics in (None, topics_of(z["vectors"], onto))]
         runs = [job.get() for job in jobs]
