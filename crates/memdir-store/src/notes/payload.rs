@@ -8,7 +8,7 @@ use memdir_core::recall::{Gist, Note};
 
 /// Changes whenever what follows is written in another way, or a text is read in another way: other stems, another
 /// glossary or another table. A test notices.
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
 
 /// Writes a note; `None` if it cannot be written as text.
 pub(super) fn write(note: &Note, row: Option<&Row>) -> Option<Vec<u8>> {
