@@ -3,6 +3,8 @@
 //! Nothing here touches disk, network, clock or environment, and nothing prints: time is an argument, files are
 //! bytes that somebody else read. Look at [`memory`] first, then at [`change`] and [`policy`].
 
+pub mod breaker;
+pub mod budget;
 pub mod cache;
 pub mod change;
 pub mod claims;
