@@ -2,6 +2,8 @@
 //!
 //! May read and write its own directories, lock and list them. May not talk to a network, call a model or print.
 
+pub mod breaker;
+pub mod costs;
 pub mod disk;
 pub mod evidence;
 pub mod exchange;
@@ -10,6 +12,7 @@ pub mod health;
 pub mod history;
 pub mod index;
 pub mod journal;
+pub mod keys;
 pub mod ledger;
 pub mod lock;
 pub mod notes;

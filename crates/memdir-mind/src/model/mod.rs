@@ -1,10 +1,39 @@
 //! Asking a model: what is asked, what is answered, and who can be asked.
 //!
 //! A [`Request`] and an [`Answer`] are the same for every service; each service has its own way to say them over a wire.
-//! Whoever needs an answer takes a [`Model`] and knows nothing of services, keys or money.
+//! Whoever needs an answer takes a [`Model`] and knows nothing of services, keys or money. [`open`] gives the one that the
+//! user configured; [`Guarded`](crate::guard::Guarded) puts it under the caps and the breaker, and that is how background
+//! work asks.
+//!
+//! ```text
+//!   Request ─▶ Guarded ─▶ Service (HTTP)  ─▶ anthropic · responses · chat ─▶ sse ─▶ Answer
+//!                     ├─▶ Agent (process) ─▶ claude -p · codex exec       ─▶ spoken ─▶ Answer
+//!                     └─▶ Sampling (a host's own model)                   ─▶ spoken ─▶ Answer
+//! ```
+
+mod agent;
+mod anthropic;
+mod base;
+mod chat;
+mod http;
+mod open;
+mod responses;
+mod sampling;
+mod spoken;
+mod sse;
+mod wire;
+
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+pub use agent::{Agent, Host};
+pub use base::{BadBase, Base};
+pub use http::Service;
+pub use open::{Env, Purpose, find_program, open};
+pub use sampling::Sampling;
+pub use wire::Dialect;
 
 /// Somebody who answers.
 pub trait Model {
@@ -13,6 +42,66 @@ pub trait Model {
 
     /// Asks once; waits for the whole answer.
     fn ask(&mut self, request: &Request) -> Result<Answer, ModelError>;
+
+    /// Returns the service behind it, which has one breaker whatever the model.
+    fn service(&self) -> &str {
+        self.name()
+    }
+
+    /// Says how often the next question may be put, should the service not answer. Who never repeats need not care.
+    fn limit_attempts(&mut self, _attempts: u32) {}
+
+    /// Returns how often the last question was put.
+    fn attempts(&self) -> u32 {
+        1
+    }
+
+    /// Says how long the next answers may take, in all.
+    fn limit_time(&mut self, _limit: Duration) {}
+
+    /// Returns how many tokens it reads beyond what it is asked, at most: an agent has instructions of its own.
+    fn overhead(&self) -> u64 {
+        0
+    }
+
+    /// Says whether its answers cost money by the token.
+    fn is_metered(&self) -> bool {
+        true
+    }
+}
+
+impl<M: Model + ?Sized> Model for Box<M> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn ask(&mut self, request: &Request) -> Result<Answer, ModelError> {
+        (**self).ask(request)
+    }
+
+    fn service(&self) -> &str {
+        (**self).service()
+    }
+
+    fn limit_attempts(&mut self, attempts: u32) {
+        (**self).limit_attempts(attempts);
+    }
+
+    fn attempts(&self) -> u32 {
+        (**self).attempts()
+    }
+
+    fn limit_time(&mut self, limit: Duration) {
+        (**self).limit_time(limit);
+    }
+
+    fn overhead(&self) -> u64 {
+        (**self).overhead()
+    }
+
+    fn is_metered(&self) -> bool {
+        (**self).is_metered()
+    }
 }
 
 /// What a model is asked.
@@ -158,6 +247,34 @@ impl Answer {
             Part::Call { .. } | Part::Result { .. } => None,
         });
         words.collect()
+    }
+}
+
+impl Usage {
+    /// Returns all that was read.
+    pub fn read(&self) -> u64 {
+        self.input.saturating_add(self.cached).saturating_add(self.stored)
+    }
+
+    /// Returns all that was read and written.
+    pub fn total(&self) -> u64 {
+        self.read().saturating_add(self.output)
+    }
+}
+
+impl Request {
+    /// Returns how many bytes a model reads of it, about.
+    pub fn bytes(&self) -> usize {
+        let part = |part: &Part| match part {
+            Part::Text(text) => text.len(),
+            Part::Call { name, input, .. } => name.len() + input.to_string().len(),
+            Part::Result { text, .. } => text.len(),
+        };
+        let messages: usize = self.messages.iter().flat_map(|message| &message.parts).map(part).sum();
+        let tool = |tool: &Tool| tool.name.len() + tool.description.len() + tool.input.to_string().len();
+        let tools: usize = self.tools.iter().map(tool).sum();
+        let schema = self.schema.as_ref().map_or(0, |schema| schema.schema.to_string().len());
+        self.system.len() + messages + tools + schema
     }
 }
 

@@ -30,6 +30,7 @@ mod transcripts;
 mod vault_dir;
 mod warning;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub use env::{Environment, SessionDirs};
@@ -145,6 +146,15 @@ pub fn locate(env: &Environment) -> Result<Place, LocateError> {
         LocateError::NoHome if removed.contains(&"HOME") => LocateError::ShippedHome,
         err => err,
     })
+}
+
+/// Returns the variables that the repository around the working directory has agents set for the programs they start.
+///
+/// Whoever takes a key, an address or a program from the environment asks whether the value is one of these: then it is
+/// the repository that says it, and it may not.
+pub fn shipped_variables(env: &Environment) -> BTreeMap<String, String> {
+    let ground = env.project_dir().ok().map(|dir| Ground::around(&dir));
+    ground.map(|ground| RepositorySettings::load(&ground, set(&env.home)).env).unwrap_or_default()
 }
 
 /// Records what is new about the project of `place`, and returns the place as it is then.

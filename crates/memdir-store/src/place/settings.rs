@@ -5,12 +5,16 @@
 //! directory inside the work tree. Whatever else they say has no effect and is named in one warning, also when it
 //! comes by a link, in an over-long file, or as a variable that an agent took over from them.
 
+mod edit;
+mod model;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
+use memdir_core::budget::Caps;
 use memdir_core::memory::Layout;
 use memdir_core::policy::Review;
 use memdir_core::secrets::Allow;
@@ -22,6 +26,9 @@ use super::path::{is_missing, resolve};
 use super::vault_dir;
 use super::warning::Ignored;
 use crate::disk::{Dir, ReadError};
+
+pub use edit::{EditError, set_in_table};
+pub use model::{ModelSettings, ServiceKind, is_variable};
 
 /// Largest settings file we read.
 const MAX_SETTINGS: u64 = 1024 * 1024;
@@ -49,6 +56,10 @@ pub struct UserSettings {
     pub transcripts: TranscriptSettings,
     /// `subagents`: what an agent is told that another agent started.
     pub subagents: Subagents,
+    /// `[model]`: who is asked. No file of a repository can say so.
+    pub model: ModelSettings,
+    /// `[budget]`: what background work may cost. No file of a repository can say so.
+    pub budget: Caps,
 }
 
 /// What an agent is told that another agent started.
@@ -158,6 +169,10 @@ impl UserSettings {
         let mut settings = Self::default();
         let mut ignored = Vec::new();
         for (key, value) in flatten(&table) {
+            if let Some(refused) = model::take(&mut settings.model, &mut settings.budget, &key, value) {
+                ignored.extend(refused.map(|why| Ignored { file: file.to_owned(), key, why }));
+                continue;
+            }
             let refused = match (key.as_str(), value) {
                 ("off", toml::Value::Boolean(off)) => {
                     settings.off = *off;
