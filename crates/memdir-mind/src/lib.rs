@@ -4,4 +4,5 @@
 //! writes: it is asked (see [`model`]), it answers, and what it proposes passes the same gates and the same door as
 //! everything else.
 
+pub mod guard;
 pub mod model;

@@ -16,7 +16,7 @@ mod trace;
 mod tree;
 
 pub use invocation::{Invocation, Output, Running};
-pub use model::{Api, ModelServer, Request, Rule, Spoken};
+pub use model::{Api, Claimed, ModelServer, Request, Rule, Spoken};
 pub use payloads::payloads;
 pub use random::Random;
 pub use sandbox::{NOW, Sandbox};

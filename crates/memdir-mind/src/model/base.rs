@@ -77,7 +77,8 @@ impl Base {
     /// Returns what the user should know about it.
     pub fn warning(&self) -> Option<String> {
         let is_open = self.url.scheme() == "http" && self.reach != Reach::Here;
-        is_open.then(|| format!("{} is not encrypted: everybody in that network can read along", self.as_str()))
+        is_open
+            .then(|| format!("{} is not encrypted: everybody in that network can read along", self.as_str()))
     }
 
     /// Says whether it is on this machine or in the house, where nobody sends bills.
@@ -104,7 +105,9 @@ fn reach(host: &str) -> Reach {
         Ok(_) => Reach::World,
         Err(_) if host == "localhost" || host.ends_with(".localhost") => Reach::Here,
         // Names without a dot, as containers have, and those of home networks are known by no public server.
-        Err(_) if !host.contains('.') || host.ends_with(".local") || host.ends_with(".internal") => Reach::House,
+        Err(_) if !host.contains('.') || host.ends_with(".local") || host.ends_with(".internal") => {
+            Reach::House
+        }
         Err(_) => Reach::World,
     }
 }
@@ -121,20 +124,31 @@ mod tests {
 
     #[test]
     fn s19_a_key_goes_over_no_open_wire() {
-        for open in ["http://api.example.com", "http://8.8.8.8/v1", "http://[2606:4700::1]", "http://1.2.3.4.local.example.com"] {
+        for open in [
+            "http://api.example.com",
+            "http://8.8.8.8/v1",
+            "http://[2606:4700::1]",
+            "http://1.2.3.4.local.example.com",
+        ] {
             assert_eq!(Base::parse(open), Err(BadBase::Open), "{open}");
         }
-        for fine in ["https://api.example.com", "http://127.0.0.1:8080", "http://localhost:11434", "http://[::1]:1"] {
+        for fine in
+            ["https://api.example.com", "http://127.0.0.1:8080", "http://localhost:11434", "http://[::1]:1"]
+        {
             assert_eq!(Base::parse(fine).map(|base| base.warning()), Ok(None), "{fine}");
         }
-        for near in ["http://192.168.1.9:8000/v1", "http://10.0.0.1", "http://ollama:11434", "http://[fd00::1]"] {
+        for near in
+            ["http://192.168.1.9:8000/v1", "http://10.0.0.1", "http://ollama:11434", "http://[fd00::1]"]
+        {
             assert!(Base::parse(near).unwrap().warning().is_some(), "{near}");
         }
     }
 
     #[test]
     fn s19_an_address_carries_no_secret_and_no_other_scheme() {
-        for adorned in ["https://me:pw@host/v1", "https://host/v1?key=1", "https://host/#x", "https://me@host"] {
+        for adorned in
+            ["https://me:pw@host/v1", "https://host/v1?key=1", "https://host/#x", "https://me@host"]
+        {
             assert_eq!(Base::parse(adorned), Err(BadBase::Adorned), "{adorned}");
         }
         for none in ["", "host", "file:///etc/passwd", "ftp://host", "/v1"] {

@@ -2,9 +2,10 @@
 //!
 //! Callers are ordinary blocking code: the runtime lives in here, on a thread of its own for as long as a question takes,
 //! so that it does no harm to be called from within another runtime. Every wait is bounded, every answer too. Overload
-//! (429, 5xx) and lost connections are met by asking again, after a pause that the service or chance decides; nothing
-//! else is. Nobody is followed to another address: a key is sent where the user said, and nowhere else.
+//! (429, 5xx) and connections that could not be made are met by asking again, after a pause that the service or chance
+//! decides; nothing else is, and least of all an answer that broke off, for it was paid for. Nobody is followed to another address: a key is sent where the user said, and nowhere else.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use memdir_core::budget::likely_tokens;
@@ -47,6 +48,8 @@ pub struct Service {
     limit: Duration,
     allowed: u32,
     attempts: u32,
+    /// How many attempts of the last question got the beginning of an answer, and no end.
+    begun: AtomicU32,
 }
 
 /// Why one attempt came to nothing, and whether another may do better.
@@ -74,7 +77,18 @@ impl Service {
         let service = format!("{} {}", dialect.path(), base.as_str());
         let client = client(&base, env)?;
         let (limit, allowed, name) = (WHOLE, ATTEMPTS, name.to_owned());
-        Ok(Self { dialect, base, key, name, service, client, limit, allowed, attempts: 0 })
+        Ok(Self {
+            dialect,
+            base,
+            key,
+            name,
+            service,
+            client,
+            limit,
+            allowed,
+            attempts: 0,
+            begun: AtomicU32::new(0),
+        })
     }
 
     fn headers(&self) -> Result<HeaderMap, ModelError> {
@@ -110,7 +124,10 @@ impl Service {
             let fault = match tokio::time::timeout(left, asked).await {
                 Ok(Ok(answer)) => return (attempt, Ok(answer)),
                 Ok(Err(fault)) => fault,
-                Err(_) => return (attempt, Err(unreachable("no answer in time"))),
+                Err(_) => {
+                    self.begun.store(1, Ordering::Relaxed);
+                    return (attempt, Err(unreachable("no answer in time")));
+                }
             };
             let pause = match fault.retry {
                 Retry::Never => return (attempt, Err(fault.error)),
@@ -129,52 +146,57 @@ impl Service {
     async fn once(&self, url: Url, headers: HeaderMap, body: String) -> Result<Answer, Fault> {
         let n_bytes = body.len();
         let sent = self.client.post(url).headers(headers).body(body).send().await;
-        let response = sent.map_err(|err| self.lost(err))?;
+        let response = sent.map_err(|err| self.lost(&err))?;
         if response.status() != StatusCode::OK {
             return Err(self.refused(response).await);
         }
-        self.listen(response, n_bytes).await
+        self.begun.fetch_add(1, Ordering::Relaxed);
+        let answer = self.listen(response, n_bytes).await.map_err(|error| self.fault(error))?;
+        self.begun.fetch_sub(1, Ordering::Relaxed);
+        Ok(answer)
     }
 
     /// Reads the stream until the answer is over.
-    async fn listen(&self, mut response: Response, n_bytes: usize) -> Result<Answer, Fault> {
-        let malformed = |why: &str| Fault { error: ModelError::Malformed(why.to_owned()), retry: Retry::Never };
+    async fn listen(&self, mut response: Response, n_bytes: usize) -> Result<Answer, ModelError> {
+        let malformed = |why: &str| ModelError::Malformed(why.to_owned());
         let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         if kind.is_some_and(|kind| !kind.starts_with("text/event-stream")) {
             return Err(malformed("it is not a stream of events"));
         }
         let (mut events, mut listener, mut n_read) = (Events::default(), self.dialect.listen(), 0);
-        while let Some(piece) = response.chunk().await.map_err(|err| self.lost(err))? {
+        while !listener.is_over()
+            && let Some(piece) = response.chunk().await.map_err(|_| cut_off())?
+        {
             n_read += piece.len();
             if n_read > MAX_ANSWER {
                 return Err(malformed("it is too long"));
             }
-            for event in events.take(&piece).map_err(|error| self.fault(error))? {
-                listener.take(&event).map_err(|error| self.fault(error))?;
-            }
-            if listener.is_over() {
-                break;
+            for event in events.take(&piece)? {
+                listener.take(&event)?;
             }
         }
-        let heard = listener.finish().map_err(|error| self.fault(error))?;
-        Ok(heard.answer(|parts| guess(n_bytes, parts)))
+        Ok(listener.finish()?.answer(|parts| guess(n_bytes, parts)))
     }
 
-    /// What reading an answer came to nothing by.
+    /// What reading an answer came to nothing by. It was paid for, so it is not asked for again.
     fn fault(&self, error: ModelError) -> Fault {
-        let hide = |text: String| self.hide(&text);
-        match error {
-            ModelError::Unreachable(why) => Fault { error: ModelError::Unreachable(hide(why)), retry: Retry::Soon },
-            ModelError::Refused(why) => Fault { error: ModelError::Refused(hide(why)), retry: Retry::Never },
-            ModelError::Malformed(why) => Fault { error: ModelError::Malformed(hide(why)), retry: Retry::Never },
-            error => Fault { error, retry: Retry::Never },
-        }
+        let error = match error {
+            ModelError::Unreachable(why) => ModelError::Unreachable(self.hide(&why)),
+            ModelError::Refused(why) => ModelError::Refused(self.hide(&why)),
+            ModelError::Malformed(why) => ModelError::Malformed(self.hide(&why)),
+            error => error,
+        };
+        Fault { error, retry: Retry::Never }
     }
 
-    /// What became of a connection.
-    fn lost(&self, err: reqwest::Error) -> Fault {
-        let error = if err.is_body() || err.is_decode() { cut_off() } else { unreachable(&self.hide(&cause(&err))) };
-        Fault { error, retry: Retry::Soon }
+    /// What became of a connection before an answer began. One that took too long may be answering somebody who left.
+    fn lost(&self, err: &reqwest::Error) -> Fault {
+        let is_late = err.is_timeout() && !err.is_connect();
+        if is_late {
+            self.begun.fetch_add(1, Ordering::Relaxed);
+        }
+        let retry = if is_late { Retry::Never } else { Retry::Soon };
+        Fault { error: unreachable(&self.hide(&cause(err))), retry }
     }
 
     /// What a service said in place of an answer.
@@ -218,6 +240,7 @@ impl Model for Service {
             .enable_all()
             .build()
             .map_err(|err| unreachable(&format!("no runtime: {err}")))?;
+        self.begun.store(0, Ordering::Relaxed);
         let asked = std::thread::scope(|scope| {
             let asking = scope.spawn(|| runtime.block_on(self.converse(request)));
             asking.join()
@@ -237,6 +260,10 @@ impl Model for Service {
 
     fn attempts(&self) -> u32 {
         self.attempts
+    }
+
+    fn begun(&self) -> u32 {
+        self.begun.load(Ordering::Relaxed)
     }
 
     fn limit_time(&mut self, limit: Duration) {
@@ -261,7 +288,9 @@ fn client(base: &Base, env: &Env) -> Result<Client, ModelError> {
         .no_proxy();
     if base.is_encrypted() {
         if let Some(name) = env.first_shipped(&["SSL_CERT_FILE", "SSL_CERT_DIR"]) {
-            return Err(ModelError::Refused(format!("the repository sets {name}, and with it whom to trust")));
+            return Err(ModelError::Refused(format!(
+                "the repository sets {name}, and with it whom to trust"
+            )));
         }
     } else {
         // Reading the system's certificates takes time, and fails where there are none.
@@ -269,7 +298,9 @@ fn client(base: &Base, env: &Env) -> Result<Client, ModelError> {
             ClientConfig::builder().with_root_certificates(RootCertStore::empty()).with_no_client_auth(),
         );
     }
-    for proxy in env.proxies().map_err(|err| unreachable(&format!("the proxy cannot be used: {}", cause(&err))))? {
+    for proxy in
+        env.proxies().map_err(|err| unreachable(&format!("the proxy cannot be used: {}", cause(&err))))?
+    {
         builder = builder.proxy(proxy);
     }
     builder.build().map_err(|err| unreachable(&cause(&err)))

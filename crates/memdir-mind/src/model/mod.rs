@@ -56,6 +56,12 @@ pub trait Model {
         1
     }
 
+    /// Returns how often the last question was begun to be answered though nothing came of it: that may have cost all
+    /// the same.
+    fn begun(&self) -> u32 {
+        0
+    }
+
     /// Says how long the next answers may take, in all.
     fn limit_time(&mut self, _limit: Duration) {}
 
@@ -89,6 +95,10 @@ impl<M: Model + ?Sized> Model for Box<M> {
 
     fn attempts(&self) -> u32 {
         (**self).attempts()
+    }
+
+    fn begun(&self) -> u32 {
+        (**self).begun()
     }
 
     fn limit_time(&mut self, limit: Duration) {

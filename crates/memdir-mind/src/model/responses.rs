@@ -24,7 +24,8 @@ pub(super) fn body(model: &str, request: &Request) -> Value {
         body["tools"] = request.tools.iter().map(tool).collect();
     }
     if let Some(Schema { name, schema }) = &request.schema {
-        let format = json!({"type": "json_schema", "name": name, "schema": schema, "strict": is_strict(schema)});
+        let format =
+            json!({"type": "json_schema", "name": name, "schema": schema, "strict": is_strict(schema)});
         body["text"] = json!({"format": format});
     }
     let items = request.messages.iter().flat_map(|message| {
@@ -46,7 +47,9 @@ fn item(role: Role, part: &Part) -> Option<Value> {
         Part::Text(text) if text.is_empty() => return None,
         Part::Text(text) => match role {
             Role::User => json!({"role": "user", "content": [{"type": "input_text", "text": text}]}),
-            Role::Assistant => json!({"role": "assistant", "content": [{"type": "output_text", "text": text}]}),
+            Role::Assistant => {
+                json!({"role": "assistant", "content": [{"type": "output_text", "text": text}]})
+            }
         },
         Part::Call { id, name, input } => {
             json!({"type": "function_call", "call_id": id, "name": name, "arguments": input.to_string()})
@@ -68,8 +71,13 @@ pub(super) fn is_strict(schema: &Value) -> bool {
     match schema {
         Value::Object(fields) => {
             let is_closed = fields.get("properties").and_then(Value::as_object).is_none_or(|properties| {
-                let required: Vec<&str> =
-                    fields.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+                let required: Vec<&str> = fields
+                    .get("required")
+                    .and_then(Value::as_array)
+                    .into_iter()
+                    .flatten()
+                    .filter_map(Value::as_str)
+                    .collect();
                 fields.get("additionalProperties") == Some(&Value::Bool(false))
                     && properties.keys().all(|key| required.contains(&key.as_str()))
             });

@@ -6,7 +6,9 @@
 
 use serde_json::Value;
 
-use super::sse::{Event, Events};
+use super::sse::Event;
+#[cfg(test)]
+use super::sse::Events;
 use super::{Answer, ModelError, Part, Request, Stop, Usage, anthropic, chat, responses};
 
 /// In which words a service is asked.
@@ -71,6 +73,7 @@ impl Dialect {
 }
 
 /// Reads a whole stream that is there already.
+#[cfg(test)]
 pub(super) fn hear(dialect: Dialect, stream: &[u8]) -> Result<Heard, ModelError> {
     let mut listener = dialect.listen();
     for event in Events::default().take(stream)? {

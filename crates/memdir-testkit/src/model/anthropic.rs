@@ -41,7 +41,7 @@ pub(super) fn whole(request: &Request, answer: &Answer) -> Value {
         "content": content, "stop_reason": stop_reason(answer), "stop_sequence": null,
         "usage": {
             "input_tokens": usage.input, "output_tokens": usage.output,
-            "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": usage.cached, "cache_creation_input_tokens": 0,
         },
     })
 }

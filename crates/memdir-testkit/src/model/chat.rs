@@ -89,8 +89,9 @@ fn calls(answer: &Answer) -> Vec<Value> {
 fn usage(request: &Request, answer: &Answer) -> Value {
     let usage = answer.usage(request.raw().len());
     json!({
-        "prompt_tokens": usage.input, "completion_tokens": usage.output, "total_tokens": usage.input + usage.output,
-        "prompt_tokens_details": {"cached_tokens": 0},
+        "prompt_tokens": usage.input + usage.cached, "completion_tokens": usage.output,
+        "total_tokens": usage.input + usage.cached + usage.output,
+        "prompt_tokens_details": {"cached_tokens": usage.cached},
     })
 }
 

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, Read, Write};
 use serde_json::Value;
 
 use super::request::Request;
+use super::rule::Mishap;
 
 /// No agent sends more than this, so a length beyond it is a mistake of the reader.
 const MAX_BODY: usize = 64 << 20;
@@ -21,6 +22,12 @@ impl Event {
     pub(super) fn named(data: Value) -> Self {
         let name = data["type"].as_str().map(str::to_owned);
         Self { name, data: data.to_string() }
+    }
+
+    /// The event as it is sent.
+    fn text(&self) -> String {
+        let name = self.name.as_ref().map(|name| format!("event: {name}\n")).unwrap_or_default();
+        format!("{name}data: {}\n\n", self.data)
     }
 
     /// An event without a name.
@@ -62,11 +69,23 @@ pub(super) fn send_json(
     body: &Value,
     with_body: bool,
 ) -> io::Result<()> {
+    send_json_with(stream, status, &[], body, with_body)
+}
+
+/// Sends one JSON document with its length and further headers.
+pub(super) fn send_json_with(
+    stream: &mut impl Write,
+    status: u16,
+    headers: &[(String, String)],
+    body: &Value,
+    with_body: bool,
+) -> io::Result<()> {
     let text = body.to_string();
     let length = text.len();
+    let more: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     write!(
         stream,
-        "HTTP/1.1 {status} {}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n",
+        "HTTP/1.1 {status} {}\r\nContent-Type: application/json\r\n{more}Content-Length: {length}\r\n\r\n",
         reason(status)
     )?;
     if with_body {
@@ -75,17 +94,33 @@ pub(super) fn send_json(
     stream.flush()
 }
 
-/// Sends a stream of events, one chunk each.
-pub(super) fn send_events(stream: &mut impl Write, events: &[Event]) -> io::Result<()> {
+/// Sends a stream of events, one chunk each, with whatever goes wrong on the way.
+pub(super) fn send_events(stream: &mut impl Write, events: &[Event], mishap: &Mishap) -> io::Result<()> {
     stream.write_all(
         b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-cache\r\n\
           Transfer-Encoding: chunked\r\n\r\n",
     )?;
-    for event in events {
-        let name = event.name.as_ref().map(|name| format!("event: {name}\n")).unwrap_or_default();
-        let text = format!("{name}data: {}\n\n", event.data);
-        write!(stream, "{:x}\r\n{text}\r\n", text.len())?;
-        stream.flush()?;
+    let mut left = mishap.cut.unwrap_or(usize::MAX);
+    let texts: Vec<String> = match &mishap.garbled {
+        Some(text) => vec![text.clone()],
+        None => events.iter().map(Event::text).collect(),
+    };
+    for text in texts {
+        if let Some(pause) = mishap.trickle {
+            std::thread::sleep(pause);
+        }
+        let piece = &text.as_bytes()[..text.len().min(left)];
+        left -= piece.len();
+        // A chunk without length would end the stream in good order.
+        if !piece.is_empty() {
+            write!(stream, "{:x}\r\n", piece.len())?;
+            stream.write_all(piece)?;
+            stream.write_all(b"\r\n")?;
+            stream.flush()?;
+        }
+        if left == 0 {
+            return Err(io::Error::other("broken off, as scripted"));
+        }
     }
     stream.write_all(b"0\r\n\r\n")?;
     stream.flush()

@@ -23,4 +23,4 @@ mod tests;
 
 pub use request::{Api, Request, Spoken};
 pub use rule::Rule;
-pub use server::ModelServer;
+pub use server::{Claimed, ModelServer};

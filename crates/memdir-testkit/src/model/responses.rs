@@ -50,9 +50,9 @@ pub(super) fn whole(request: &Request, answer: &Answer) -> Value {
         "id": fresh_id("resp"), "object": "response", "created_at": 1_775_126_400, "status": "completed",
         "model": request.body()["model"], "output": output, "error": null, "incomplete_details": null,
         "usage": {
-            "input_tokens": usage.input, "input_tokens_details": {"cached_tokens": 0},
+            "input_tokens": usage.input + usage.cached, "input_tokens_details": {"cached_tokens": usage.cached},
             "output_tokens": usage.output, "output_tokens_details": {"reasoning_tokens": 0},
-            "total_tokens": usage.input + usage.output,
+            "total_tokens": usage.input + usage.cached + usage.output,
         },
     })
 }

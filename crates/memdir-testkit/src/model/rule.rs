@@ -3,6 +3,8 @@
 //! A [`Rule`] is a list of conditions that must all hold, and an answer. Rules that would match the answer to their
 //! own tool call make an agent go round in circles, so [`Rule::on_prompt`] and [`Rule::on_result`] tell the two apart.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::request::{Api, Request};
@@ -41,6 +43,25 @@ pub(super) struct Answer {
     pub(super) usage: Option<Usage>,
     /// An HTTP status in place of an answer.
     pub(super) refusal: Option<u16>,
+    /// What goes wrong on the way.
+    pub(super) mishap: Mishap,
+}
+
+/// What goes wrong with an answer on its way, for those who must bear it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Mishap {
+    /// Nothing is sent for so long.
+    pub(super) delay: Option<Duration>,
+    /// Between two events so long passes.
+    pub(super) trickle: Option<Duration>,
+    /// After so many bytes of the stream the connection is closed.
+    pub(super) cut: Option<usize>,
+    /// This is sent in place of the stream.
+    pub(super) garbled: Option<String>,
+    /// Further headers, of a refusal.
+    pub(super) headers: Vec<(String, String)>,
+    /// What a refusal says.
+    pub(super) words: Option<String>,
 }
 
 /// A piece of a message.
@@ -55,7 +76,10 @@ pub(super) enum Part {
 /// What an answer claims to have cost, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Usage {
+    /// Read anew.
     pub(super) input: u64,
+    /// Read from the cache.
+    pub(super) cached: u64,
     pub(super) output: u64,
 }
 
@@ -134,7 +158,7 @@ impl Rule {
     /// Claims to have read this many tokens, which is how an agent is made to shorten its history.
     #[must_use]
     pub fn reading(mut self, input: u64) -> Self {
-        self.answer.usage = Some(Usage { input, output: 20 });
+        self.answer.usage = Some(Usage { input, cached: 0, output: 20 });
         self
     }
 
@@ -142,6 +166,62 @@ impl Rule {
     #[must_use]
     pub fn refuses(mut self, status: u16) -> Self {
         self.answer.refusal = Some(status);
+        self
+    }
+
+    /// Claims to have read and written this many tokens, `cached` more of them from the cache.
+    #[must_use]
+    pub fn taking(mut self, input: u64, cached: u64, output: u64) -> Self {
+        self.answer.usage = Some(Usage { input, cached, output });
+        self
+    }
+
+    /// Refuses for now, and says after how many seconds to come back.
+    #[must_use]
+    pub fn refuses_for(mut self, status: u16, seconds: u64) -> Self {
+        self.answer.mishap.headers.push(("Retry-After".to_owned(), seconds.to_string()));
+        self.refuses(status)
+    }
+
+    /// Sends the asker to another address.
+    #[must_use]
+    pub fn redirects(mut self, url: &str) -> Self {
+        self.answer.mishap.headers.push(("Location".to_owned(), url.to_owned()));
+        self.refuses(307)
+    }
+
+    /// Refuses with these words; `{key}` in them becomes the key that was sent.
+    #[must_use]
+    pub fn refuses_saying(mut self, status: u16, words: &str) -> Self {
+        self.answer.mishap.words = Some(words.to_owned());
+        self.refuses(status)
+    }
+
+    /// Says nothing for this long, then answers.
+    #[must_use]
+    pub fn waits(mut self, delay: Duration) -> Self {
+        self.answer.mishap.delay = Some(delay);
+        self
+    }
+
+    /// Lets this much time pass between two events.
+    #[must_use]
+    pub fn trickles(mut self, pause: Duration) -> Self {
+        self.answer.mishap.trickle = Some(pause);
+        self
+    }
+
+    /// Closes the connection after so many bytes of the stream.
+    #[must_use]
+    pub fn breaks_off(mut self, bytes: usize) -> Self {
+        self.answer.mishap.cut = Some(bytes);
+        self
+    }
+
+    /// Sends this in place of a stream of events.
+    #[must_use]
+    pub fn garbles(mut self, text: &str) -> Self {
+        self.answer.mishap.garbled = Some(text.to_owned());
         self
     }
 
@@ -177,7 +257,7 @@ impl Answer {
 
     /// What to claim for the answer to a body of this many bytes: four bytes a token unless the rule says otherwise.
     pub(super) fn usage(&self, bytes: usize) -> Usage {
-        self.usage.unwrap_or(Usage { input: (bytes as u64 / 4).max(1), output: 20 })
+        self.usage.unwrap_or(Usage { input: (bytes as u64 / 4).max(1), cached: 0, output: 20 })
     }
 
     /// Says whether a tool is called.

@@ -30,6 +30,18 @@ struct State {
     rules: Vec<Rule>,
     requests: Vec<Request>,
     n_answered: usize,
+    claimed: Claimed,
+}
+
+/// What the answers of a server claim to have taken, in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Claimed {
+    /// Read, also from the cache.
+    pub input: u64,
+    /// Of those, read from the cache.
+    pub cached: u64,
+    /// Written.
+    pub output: u64,
 }
 
 impl ModelServer {
@@ -80,6 +92,11 @@ impl ModelServer {
         self.shared.lock().requests.clone()
     }
 
+    /// What its whole answers claim to have taken, up to now.
+    pub fn claimed(&self) -> Claimed {
+        self.shared.lock().claimed
+    }
+
     /// Forgets the requests up to now.
     pub fn forget(&self) {
         self.shared.lock().requests.clear();
@@ -106,6 +123,14 @@ impl Shared {
         let number = state.n_answered;
         let answer = pick(&mut state.rules, request, number);
         state.requests.push(request.clone());
+        let is_whole =
+            answer.refusal.is_none() && answer.mishap.cut.is_none() && answer.mishap.garbled.is_none();
+        if is_whole {
+            let usage = answer.usage(request.raw().len());
+            state.claimed.input += usage.input + usage.cached;
+            state.claimed.cached += usage.cached;
+            state.claimed.output += usage.output;
+        }
         answer
     }
 }
@@ -168,9 +193,14 @@ fn serve(stream: TcpStream, shared: &Shared) -> io::Result<()> {
 
 /// Sends an answer in the dialect of its request.
 fn converse(stream: &mut impl Write, api: Api, request: &Request, answer: &Answer) -> io::Result<()> {
+    if let Some(delay) = answer.mishap.delay {
+        thread::sleep(delay);
+    }
     if let Some(status) = answer.refusal {
-        let error = json!({"type": "error", "error": {"type": "api_error", "message": "scripted"}});
-        return http::send_json(stream, status, &error, true);
+        let key = request.header("x-api-key").or_else(|| request.header("authorization")).unwrap_or_default();
+        let words = answer.mishap.words.as_deref().unwrap_or("scripted").replace("{key}", key);
+        let error = json!({"type": "error", "error": {"type": "api_error", "message": words}});
+        return http::send_json_with(stream, status, &answer.mishap.headers, &error, true);
     }
     let is_stream =
         request.body()["stream"] == Value::Bool(true) || request.path().contains(":streamGenerateContent");
@@ -181,7 +211,7 @@ fn converse(stream: &mut impl Write, api: Api, request: &Request, answer: &Answe
             Api::Chat => chat::events(request, answer),
             Api::Gemini => gemini::events(request, answer),
         };
-        return http::send_events(stream, &events);
+        return http::send_events(stream, &events, &answer.mishap);
     }
     let whole = match api {
         Api::Anthropic => anthropic::whole(request, answer),
