@@ -109,6 +109,14 @@ impl Service {
         Ok(headers)
     }
 
+    /// Asks on this thread.
+    fn converse_here(&self, request: &Request) -> (u32, Result<Answer, ModelError>) {
+        match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+            Ok(runtime) => runtime.block_on(self.converse(request)),
+            Err(err) => (0, Err(unreachable(&format!("no runtime: {err}")))),
+        }
+    }
+
     /// Asks until there is an answer, or no more attempt is worth it; returns how many there were.
     async fn converse(&self, request: &Request) -> (u32, Result<Answer, ModelError>) {
         let headers = match self.headers() {
@@ -236,15 +244,9 @@ impl Model for Service {
     }
 
     fn ask(&mut self, request: &Request) -> Result<Answer, ModelError> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|err| unreachable(&format!("no runtime: {err}")))?;
         self.begun.store(0, Ordering::Relaxed);
-        let asked = std::thread::scope(|scope| {
-            let asking = scope.spawn(|| runtime.block_on(self.converse(request)));
-            asking.join()
-        });
+        // The runtime also ends on that thread: within another one it could not.
+        let asked = std::thread::scope(|scope| scope.spawn(|| self.converse_here(request)).join());
         let (attempts, answer) = asked.map_err(|_| unreachable("asking broke down"))?;
         self.attempts = attempts;
         answer
@@ -349,3 +351,6 @@ fn jittered(pause: Duration) -> Duration {
     let share = disk::random(&mut byte).map_or(1.0, |()| 0.5 + f64::from(byte[0]) / 510.0);
     pause.mul_f64(share)
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,6 +18,8 @@ mod chat;
 mod http;
 mod open;
 mod responses;
+#[cfg(test)]
+mod sample;
 mod sampling;
 mod spoken;
 mod sse;
