@@ -16,6 +16,7 @@ mod anthropic;
 mod base;
 mod chat;
 mod http;
+mod nearby;
 mod open;
 mod responses;
 #[cfg(test)]
@@ -33,6 +34,7 @@ use serde_json::Value;
 pub use agent::{Agent, Host};
 pub use base::{BadBase, Base};
 pub use http::Service;
+pub use nearby::nearby;
 pub use open::{Env, Purpose, find_program, open};
 pub use sampling::Sampling;
 pub use wire::Dialect;

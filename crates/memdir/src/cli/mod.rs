@@ -5,6 +5,7 @@ mod bench;
 mod cache_audit;
 mod completions;
 mod correct;
+mod costs;
 mod daemon;
 pub(crate) mod dashboard;
 mod diff;
@@ -22,6 +23,7 @@ mod list;
 mod log;
 mod manifest;
 mod mcp;
+pub(crate) mod model;
 pub(crate) mod monthly;
 mod new;
 mod obedience;
@@ -146,6 +148,8 @@ enum Command {
     Hook(hook::Args),
     Context(session_context::Args),
     Obedience(obedience::Args),
+    Model(model::Args),
+    Costs(costs::Args),
     #[command(name = "cache-audit")]
     CacheAudit(cache_audit::Args),
     Mcp(mcp::Args),
@@ -263,6 +267,8 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
         Command::Work(args) => work::run(&args, &context.env, ui),
         Command::Bench(args) => bench::run(&args, &context, ui),
         Command::Context(args) => session_context::run(&args, &context, ui),
+        Command::Model(args) => model::run(&args, &context, ui),
+        Command::Costs(args) => costs::run(&args, &context, ui),
         Command::Obedience(_) => obedience::run(&context, ui),
         Command::CacheAudit(args) => cache_audit::run(&args, &context, ui),
         Command::Hook(args) => Ok(hook::run(&args, None, None)),

@@ -168,7 +168,8 @@ fn a_request_with_everything() {
               ]
             }
           ]
-        }"#]].assert_eq(&sent);
+        }"#]]
+    .assert_eq(&sent);
 }
 
 #[test]

@@ -141,7 +141,8 @@ fn a_request_with_everything() {
               "content": "error: no"
             }
           ]
-        }"#]].assert_eq(&sent);
+        }"#]]
+    .assert_eq(&sent);
 }
 
 #[test]

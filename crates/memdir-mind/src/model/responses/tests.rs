@@ -142,7 +142,8 @@ fn a_request_with_everything() {
               "output": "error: no"
             }
           ]
-        }"#]].assert_eq(&sent);
+        }"#]]
+    .assert_eq(&sent);
 }
 
 #[test]
