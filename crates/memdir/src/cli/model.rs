@@ -101,7 +101,8 @@ pub(crate) fn open(context: &Context, purpose: Purpose) -> Result<Box<dyn Model>
 }
 
 fn ask(args: &AskArgs, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
-    let prompt = text_or_stdin(None)?.ok_or_else(|| Failure::error("there is no question on standard input"))?;
+    let prompt =
+        text_or_stdin(None)?.ok_or_else(|| Failure::error("there is no question on standard input"))?;
     let purpose = if args.small { Purpose::Small } else { Purpose::Large };
     let model = open(context, purpose).map_err(|err| failure(&err))?;
     let book = CostBook::new(&context.place.home, &context.place.settings);
