@@ -30,10 +30,27 @@ pub(super) fn body(model: &str, request: &Request) -> Value {
         mark_last(&mut body["system"]);
     }
     if let Some(schema) = &request.schema {
-        body["output_config"] = json!({"format": {"type": "json_schema", "schema": schema.schema}});
+        let schema = closed(&schema.schema);
+        body["output_config"] = json!({"format": {"type": "json_schema", "schema": schema}});
     }
     body["messages"] = Value::Array(messages);
     body
+}
+
+/// Returns a schema whose objects have no fields but those it names: the service takes no other.
+fn closed(schema: &Value) -> Value {
+    match schema {
+        Value::Object(fields) => {
+            let mut fields: serde_json::Map<String, Value> =
+                fields.iter().map(|(key, value)| (key.clone(), closed(value))).collect();
+            if fields.get("type") == Some(&json!("object")) {
+                fields.entry("additionalProperties").or_insert(json!(false));
+            }
+            Value::Object(fields)
+        }
+        Value::Array(items) => items.iter().map(closed).collect(),
+        other => other.clone(),
+    }
 }
 
 /// Marks the end of what the service is to keep in its cache.

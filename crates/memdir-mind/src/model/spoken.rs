@@ -53,9 +53,9 @@ fn rules(request: &Request) -> String {
         );
     }
     if let Some(schema) = &request.schema {
-        let _ = write!(
+        let _ = writeln!(
             rules,
-            "Your answer is one JSON value that fits this JSON schema, and nothing else, no words around it: {}\n",
+            "Your answer is one JSON value that fits this JSON schema, and nothing else, no words around it: {}",
             schema.schema
         );
     }

@@ -11,11 +11,11 @@ use crate::scenario;
 use crate::world::{KEY, World, eventually, fine};
 
 /// A model that is told by messages of their own.
-const NEW: Claude = Claude { model: "claude-opus-5-5" };
+pub(crate) const NEW: Claude = Claude { model: "claude-opus-5-5" };
 /// A model that is told within the user's message.
 const OLD: Claude = Claude { model: "claude-sonnet-4-5-20250929" };
 
-struct Claude {
+pub(crate) struct Claude {
     model: &'static str,
 }
 

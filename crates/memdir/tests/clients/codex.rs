@@ -7,7 +7,7 @@ use crate::host::Host;
 use crate::scenario;
 use crate::world::{KEY, World};
 
-struct Codex;
+pub(crate) struct Codex;
 
 impl Codex {
     /// Trust is given on the command line: a user gives it once in `/hooks`, for which there is no command.

@@ -5,6 +5,7 @@
 //! where it stands in what a model is sent, never an agent's words about it.
 #![expect(clippy::unwrap_used, reason = "tests report by panicking")]
 
+mod asked;
 mod claude;
 mod codex;
 mod copilot;

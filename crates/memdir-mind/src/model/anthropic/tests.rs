@@ -194,6 +194,16 @@ fn ci_07_marks_for_the_cache_stay_within_four_and_what_is_marked_stays_the_same(
 }
 
 #[test]
+fn objects_of_a_schema_are_closed_and_what_is_closed_stays_as_it_is() {
+    let inner = json!({"type": "object", "properties": {"type": {"type": "string"}}});
+    let schema = json!({"type": "array", "items": inner});
+    let mut wanted = schema.clone();
+    wanted["items"]["additionalProperties"] = json!(false);
+    assert_eq!(closed(&schema), wanted);
+    assert_eq!(closed(&wanted), wanted);
+}
+
+#[test]
 fn a_message_without_content_is_left_out() {
     let empty = Message { role: Role::Assistant, parts: vec![Part::Text(String::new())] };
     let request = Request { messages: vec![Message::user("a"), empty], ..Request::default() };
