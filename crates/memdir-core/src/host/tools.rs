@@ -40,7 +40,7 @@ const PATCH_MARKS: [&str; 4] = ["*** Update File: ", "*** Add File: ", "*** Dele
 
 impl Tool {
     /// Reads a call. `input` is an object, or a text that holds one.
-    pub(super) fn new(name: &str, input: &Value) -> Self {
+    pub(crate) fn new(name: &str, input: &Value) -> Self {
         let parsed = input.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
         let input = parsed.as_ref().filter(|parsed| parsed.is_object()).unwrap_or(input);
         let lower = name.to_lowercase();

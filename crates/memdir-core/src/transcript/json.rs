@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Parses a line into an object. Hosts that cut texts leave halves of characters behind: those are replaced.
-pub(super) fn parse(line: &[u8]) -> Option<Value> {
+pub(crate) fn parse(line: &[u8]) -> Option<Value> {
     let object = |bytes: &[u8]| serde_json::from_slice(bytes).ok().filter(Value::is_object);
     if line.iter().find(|b| !b.is_ascii_whitespace()) != Some(&b'{') {
         return None;
@@ -45,17 +45,17 @@ fn unit(text: &str) -> Option<u32> {
 }
 
 /// Returns a text field.
-pub(super) fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
+pub(crate) fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
     value.get(key).and_then(Value::as_str)
 }
 
 /// Says whether a field is true.
-pub(super) fn is_true(value: &Value, key: &str) -> bool {
+pub(crate) fn is_true(value: &Value, key: &str) -> bool {
     value.get(key).and_then(Value::as_bool).unwrap_or(false)
 }
 
 /// Returns the texts of a content: a string, a part with a `text`, or a list of those. Images have none.
-pub(super) fn texts(content: &Value) -> String {
+pub(crate) fn texts(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
         Value::Array(parts) => {
@@ -68,7 +68,7 @@ pub(super) fn texts(content: &Value) -> String {
 }
 
 /// Shows a call of a tool: its name, and one line for each argument.
-pub(super) fn call(name: &str, input: &Value) -> String {
+pub(crate) fn call(name: &str, input: &Value) -> String {
     let shown = |value: &Value| match value {
         Value::String(text) => text.clone(),
         value => value.to_string(),
@@ -84,6 +84,6 @@ pub(super) fn call(name: &str, input: &Value) -> String {
 }
 
 /// Reads arguments that are JSON inside a string.
-pub(super) fn inner(text: &str) -> Value {
+pub(crate) fn inner(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
 }

@@ -16,7 +16,7 @@ mod claude;
 mod codex;
 mod gemini;
 mod injected;
-mod json;
+pub(crate) mod json;
 mod pattern;
 #[cfg(test)]
 mod tests;
