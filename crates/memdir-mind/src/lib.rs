@@ -5,4 +5,7 @@
 //! everything else.
 
 pub mod guard;
+pub mod compact;
+pub mod magic;
 pub mod model;
+pub mod working;

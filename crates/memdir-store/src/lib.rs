@@ -15,6 +15,7 @@ pub mod journal;
 pub mod keys;
 pub mod ledger;
 pub mod lock;
+pub mod magic;
 pub mod notes;
 pub mod obedience;
 pub mod place;

@@ -80,7 +80,7 @@ impl Standing {
         Self::on(root.map(|root| Ground::around(root)))
     }
 
-    fn on(ground: Option<Ground>) -> Self {
+    pub(crate) fn on(ground: Option<Ground>) -> Self {
         let dir = ground.as_ref().and_then(|ground| Dir::open(&ground.dir).ok());
         Self { dir, repository: ground.and_then(|ground| ground.repository) }
     }

@@ -6,6 +6,11 @@
 
 use std::collections::HashMap;
 
+use serde_json::{Map, Value};
+
+use crate::host::{Tool, ToolKind};
+use crate::transcript::{Role, Turn};
+
 /// As many files come back after a compaction.
 pub const RESTORED_FILES: usize = 5;
 
@@ -39,6 +44,25 @@ impl References {
     /// Notes that a file is referred to now.
     pub fn note(&mut self, path: &str) {
         self.files.entry(path.to_owned()).or_default().push(self.now);
+    }
+
+    /// Takes the next turn of a session file, where a call is its name and its arguments, a line each.
+    pub fn take(&mut self, turn: &Turn) {
+        self.step();
+        let Some((name, arguments)) = turn.text.split_once('\n').filter(|_| turn.role == Role::Tool) else {
+            return;
+        };
+        let argument = |line: &str| {
+            let (key, value) = line.split_once(": ")?;
+            Some((key.to_owned(), Value::String(value.to_owned())))
+        };
+        let mut input: Map<String, Value> = arguments.lines().filter_map(argument).collect();
+        // A patch has lines of its own.
+        input.insert("input".to_owned(), Value::String(arguments.to_owned()));
+        let tool = Tool::new(name, &Value::Object(input));
+        if matches!(tool.kind, ToolKind::Read | ToolKind::Edit) {
+            tool.files.iter().for_each(|path| self.note(path));
+        }
     }
 
     /// Says whether there are none.
@@ -84,6 +108,31 @@ mod tests {
             references.note(path);
         }
         references.top(RESTORED_FILES).iter().map(|reference| reference.path.to_owned()).collect()
+    }
+
+    #[test]
+    fn calls_of_a_session_file_are_references() {
+        let turn = |text: &str| Turn {
+            session: String::new(),
+            at: None,
+            role: Role::Tool,
+            text: text.to_owned(),
+            cwd: None,
+            branch: None,
+            uuid: String::new(),
+        };
+        let mut references = References::default();
+        for text in [
+            "Read\nfile_path: /p/a.rs",
+            "the text of a.rs\nfile_path: /p/not-a-call.rs",
+            "Edit\nfile_path: /p/a.rs\nold_string: x\nnew_string: y",
+            "apply_patch\ninput: *** Begin Patch\n*** Update File: src/b.rs\n+x",
+            "Bash\ncommand: cat /p/c.rs",
+        ] {
+            references.take(&turn(text));
+        }
+        let top: Vec<(&str, usize)> = references.top(5).iter().map(|file| (file.path, file.count)).collect();
+        assert_eq!(top, [("/p/a.rs", 2), ("src/b.rs", 1)]);
     }
 
     /// AC-04.

@@ -23,6 +23,8 @@ pub enum Kind {
     Verify,
     /// Whether the vault may dream is to be decided.
     DreamGate,
+    /// Whether magic docs are out of date is to be looked up.
+    Magic,
 }
 
 impl Kind {
@@ -34,6 +36,7 @@ impl Kind {
             Self::Settle => "settle",
             Self::Verify => "verify",
             Self::DreamGate => "dream-gate",
+            Self::Magic => "magic",
         }
     }
 }

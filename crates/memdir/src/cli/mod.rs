@@ -3,6 +3,7 @@
 mod backfill;
 mod bench;
 mod cache_audit;
+mod compact;
 mod completions;
 mod correct;
 mod costs;
@@ -21,6 +22,7 @@ pub(crate) mod journal;
 mod links;
 mod list;
 mod log;
+mod magic;
 mod manifest;
 mod mcp;
 pub(crate) mod model;
@@ -152,6 +154,8 @@ enum Command {
     Costs(costs::Args),
     #[command(name = "cache-audit")]
     CacheAudit(cache_audit::Args),
+    Compact(compact::Args),
+    Magic(magic::Args),
     Mcp(mcp::Args),
     Completions(completions::Args),
 }
@@ -191,6 +195,10 @@ pub(crate) fn parse() -> Result<Cli, ExitCode> {
 pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
     if let Command::Completions(args) = &cli.command {
         return completions::run(args, ui);
+    }
+    if let Command::Compact(args) = &cli.command {
+        // It reads no memory, and a list that came in must come out.
+        return compact::run(args, &context::environment(cli.global.vault, cli.global.project), ui);
     }
     if let Command::Hook(args) = &cli.command {
         return Ok(hook::run(args, cli.global.vault, cli.global.project));
@@ -271,6 +279,8 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
         Command::Costs(args) => costs::run(&args, &context, ui),
         Command::Obedience(_) => obedience::run(&context, ui),
         Command::CacheAudit(args) => cache_audit::run(&args, &context, ui),
+        Command::Compact(args) => compact::run(&args, &context.env, ui),
+        Command::Magic(args) => magic::run(&args, &context, ui),
         Command::Hook(args) => Ok(hook::run(&args, None, None)),
         Command::Mcp(args) => mcp::run(&args, None, None),
         Command::Completions(args) => completions::run(&args, ui),

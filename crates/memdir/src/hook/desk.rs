@@ -113,10 +113,12 @@ impl<'o> Desk<'o> {
             Moment::Start(Source::Compacted | Source::Cleared) => self.start_over(),
             Moment::AfterTool { tool, result, .. } => {
                 self.note_tool(tool, result);
+                self.note_magic(tool);
                 self.note_progress();
             }
             Moment::Stop { answer, .. } | Moment::SubagentStop { answer, .. } => {
-                self.learn(&[Sign::Said(answer)])
+                self.learn(&[Sign::Said(answer)]);
+                self.look_after_magic();
             }
             _ => {}
         }

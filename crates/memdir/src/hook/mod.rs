@@ -14,6 +14,7 @@
 
 pub(crate) mod desk;
 mod log;
+mod magic;
 pub(crate) mod opening;
 mod tools;
 mod work;

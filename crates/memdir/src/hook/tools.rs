@@ -154,7 +154,7 @@ impl Desk<'_> {
         tool.files.iter().filter_map(open).collect()
     }
 
-    fn absolute(&self, file: &str) -> PathBuf {
+    pub(super) fn absolute(&self, file: &str) -> PathBuf {
         let dir = self.occasion.cwd.as_deref().map(Path::new).or(self.context.place.dir.as_deref());
         dir.unwrap_or(Path::new("/")).join(file)
     }

