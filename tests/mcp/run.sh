@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Other people's programs against `memdir mcp`: the conformance suites, the inspector, and the official SDKs.
-#   tests/mcp/run.sh [conformance] [inspector] [python] [typescript]     all of them without a name
+# Other people's programs against `memdir mcp`: the conformance suites, the inspector, the official SDKs, and a browser
+# whose pages try to get at it.
+#   tests/mcp/run.sh [conformance] [inspector] [python] [typescript] [browser]     all of them without a name
 # MEMDIR names the binary (default: the debug build). What is needed is installed by npm and pip, in fixed versions, below
 # target/mcp-tools, and stays there. Exit 0: everything is as the baselines say.
 set -euo pipefail
@@ -105,6 +106,14 @@ typescript() {
   node "$here/client.mjs" "$memdir" "$tools/typescript"
 }
 
-for part in "${@:-conformance inspector python typescript}"; do
+# S13: pages of other origins in a real Chromium. The package holds the browser itself; it unpacks into TMPDIR.
+browser() {
+  need_node
+  npm_once browser @sparticuz/chromium@153.0.0 puppeteer-core@25.16.0
+  echo "== browser: Chromium 153"
+  TMPDIR=$work node "$here/browser.mjs" "$memdir" "$tools/browser"
+}
+
+for part in "${@:-conformance inspector python typescript browser}"; do
   for one in $part; do "$one"; done
 done

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use memdir_core::hash::ContentHash;
-use memdir_core::magic::{self, Changes, Doc, MAX_DOC, Rewrite};
+use memdir_core::magic::{self, Doc, MAX_DOC, Rewrite};
 use memdir_core::secrets::Scanner;
 
 use crate::disk::{Dir, ReadError};
