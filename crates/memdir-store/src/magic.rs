@@ -147,7 +147,8 @@ impl Magic {
         let root = self.standing.root().ok_or_else(|| MagicError::Outside(shown()))?;
         let absolute = std::path::absolute(cwd.join(file)).map_err(|_| MagicError::Outside(shown()))?;
         let found = absolute.strip_prefix(root).ok().map(Path::to_owned);
-        // The directory may have been reached by a link; the file itself may be none.
+        let found = found.filter(|path| path.to_str().is_some_and(is_plain));
+        // There may be `..` in it, or a link may lead to the directory; the file itself may be none.
         let found = found.or_else(|| {
             let parent = absolute.parent()?.canonicalize().ok()?;
             Some(parent.join(absolute.file_name()?).strip_prefix(root).ok()?.to_owned())

@@ -11,6 +11,7 @@ use memdir_core::host::Agent;
 use memdir_core::text::count;
 use memdir_store::disk::Dir;
 use memdir_store::health::{Finding, Remedy, Severity, examine, examine_place};
+use memdir_store::magic::{Entry, Magic};
 use memdir_store::place::{self, Environment, LocateError, Place, Registry, RegistryError};
 use memdir_store::queue::Queue;
 use memdir_store::vault::Vault;
@@ -85,6 +86,7 @@ pub(crate) fn open_up(
 fn look(context: &Context, survey: &Survey, ui: &Ui) -> Result<Vec<Finding>, Failure> {
     let mut findings = examine_place(&context.place, &context.env);
     findings.extend(background(context));
+    findings.extend(magic_docs(context));
     findings.extend(survey.findings.iter().cloned());
     let mut progress = ui.progress();
     for vault in [context.open_project()?, context.open_user()?].into_iter().flatten() {
@@ -118,6 +120,18 @@ fn background(context: &Context) -> Vec<Finding> {
         )
     });
     aside.chain(hung).collect()
+}
+
+/// Says which magic docs are known to be out of date.
+fn magic_docs(context: &Context) -> Vec<Finding> {
+    let entries = Magic::of(&context.place, &context.env).entries().unwrap_or_default();
+    let root = context.place.dir.clone().unwrap_or_default();
+    let finding = |entry: Entry| {
+        let message = format!("`{}` is out of date: {}", entry.title, entry.stale?.brief);
+        let file = Some(root.join(entry.path));
+        Some(Finding { severity: Severity::Note, rule: "magic-doc-stale", file, message, remedy: None })
+    };
+    entries.into_iter().filter_map(finding).collect()
 }
 
 /// Carries out the remedies: permissions first, because a vault open to all is not written to.
