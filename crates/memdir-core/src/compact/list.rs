@@ -153,6 +153,8 @@ fn who(value: &Value) -> Who {
         (Some("system" | "developer"), _) => Who::System,
         (Some("assistant" | "model"), _) => Who::Model,
         (Some(_), _) => Who::Other,
+        // What a service made of the messages before: nobody else can read it.
+        (None, Some("compaction" | "compaction_summary")) => Who::System,
         (None, Some(kind)) if kind.ends_with("_call") || is_of_model(kind) => Who::Model,
         (None, _) => Who::Other,
     }

@@ -399,7 +399,10 @@ fn message(shape: Shape, blocks: &[String]) -> Value {
 
 /// Looks quickly whether there can be a picture in an item at all.
 fn may_have_media(raw: &str) -> bool {
-    ["image", "audio", "video", "file", "document"].iter().any(|word| raw.contains(word))
+    // As the beginning of a word between quotes: `"file"` is one, `"file_path"` is none.
+    ["\"image", "\"input_", "\"audio\"", "\"video", "\"file\"", "\"document\""]
+        .iter()
+        .any(|word| raw.contains(word))
 }
 
 fn chars(text: &str) -> usize {
