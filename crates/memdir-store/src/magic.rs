@@ -19,6 +19,7 @@ mod tests;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use memdir_core::hash::ContentHash;
@@ -32,11 +33,15 @@ use crate::place::{Environment, Place};
 use crate::standing::{Replaced, Standing};
 use crate::surroundings::ground;
 use files::Files;
+pub use files::is_markdown;
 use state::Store;
 pub use state::{Entry, Stale, Undo};
 
 /// As much of a file is looked at for its first heading.
 const HEAD: u64 = 8 * 1024;
+/// A hook tries as often to note that a doc was read, with a pause in between; the next reading tries again.
+const ATTEMPTS: usize = 10;
+const PAUSE: Duration = Duration::from_millis(5);
 /// As many markdown files are looked at.
 const MAX_SCANNED: usize = 5_000;
 
@@ -166,16 +171,26 @@ impl Magic {
             .into_iter()
             .filter_map(|path| Some((path.clone(), self.head(&path)?)))
             .collect();
+        let known = self.store.entries()?;
+        let is_new = |path: &str| !known.iter().any(|entry| entry.path == path);
+        // Listing files takes its time, and a hook may be waiting for the lock.
+        let found: Vec<Entry> =
+            found
+                .into_iter()
+                .map(|(path, doc)| {
+                    if is_new(&path) { self.registered(&path, doc, now) } else { Entry::new(&path, doc, now) }
+                })
+                .collect();
         let _lock = self.locked()?;
         for entry in self.store.entries()? {
-            if !found.iter().any(|(path, _)| *path == entry.path) {
+            if !found.iter().any(|found| found.path == entry.path) {
                 self.store.remove(&entry.path)?;
             }
         }
-        for (path, doc) in found {
-            let entry = match self.store.load(&path)? {
-                Some(entry) => Entry { title: doc.title, rule: doc.rule, ..entry },
-                None => self.registered(&path, doc, now),
+        for found in found {
+            let entry = match self.store.load(&found.path)? {
+                Some(entry) => Entry { title: found.title, rule: found.rule, ..entry },
+                None => found,
             };
             self.store.save(&entry)?;
         }
@@ -184,11 +199,11 @@ impl Magic {
 
     /// Notes that an agent has read a file; `true` if it is a magic doc. Other files cost a look at their beginning.
     pub fn note_read(&self, path: &str, now: Timestamp) -> io::Result<bool> {
-        if !is_plain(path) || !files::is_markdown(path) {
+        if !is_plain(path) || !is_markdown(path) {
             return Ok(false);
         }
         let Some(doc) = self.head(path) else { return Ok(false) };
-        let _lock = self.locked()?;
+        let Some(_lock) = self.locked_soon()? else { return Ok(true) };
         let entry = match self.store.load(path)? {
             Some(entry) => entry,
             // The prints are taken by whoever has the time: a listing is nothing for a hook.
@@ -200,14 +215,23 @@ impl Magic {
 
     /// Compares every doc that was read with the files that it is about, and marks what is out of date.
     pub fn look(&self, now: Timestamp) -> io::Result<Vec<Entry>> {
-        let _lock = self.locked()?;
         let mut entries = Vec::new();
         for entry in self.store.entries()? {
-            let Ok(read) = self.read(&entry.path) else {
-                self.store.remove(&entry.path)?;
+            let path = entry.path.clone();
+            let Ok(read) = self.read(&path) else {
+                self.store.remove(&path)?;
                 continue;
             };
-            let looked = self.looked_at(entry, &read, now);
+            let before = entry.clone();
+            let mut looked = self.looked_at(entry, &read, now);
+            let _lock = self.locked()?;
+            // Meanwhile it may have been read again; whoever wrote it knows better than this look.
+            let current = self.store.load(&path)?.unwrap_or_else(|| before.clone());
+            if current.text != before.text || current.undo != before.undo {
+                entries.push(current);
+                continue;
+            }
+            looked.read = looked.read.max(current.read);
             self.store.save(&looked)?;
             entries.push(looked);
         }
@@ -312,6 +336,17 @@ impl Magic {
 
     fn locked(&self) -> io::Result<Lock> {
         Lock::acquire(&self.locks, &self.lock).map_err(io::Error::other)
+    }
+
+    /// Takes the lock if it is free, or gets free in the time that a hook has.
+    fn locked_soon(&self) -> io::Result<Option<Lock>> {
+        for _ in 0..ATTEMPTS {
+            if let Some(lock) = Lock::attempt(&self.locks, &self.lock).map_err(io::Error::other)? {
+                return Ok(Some(lock));
+            }
+            std::thread::sleep(PAUSE);
+        }
+        Ok(None)
     }
 
     /// Looks at the beginning of a file; `None` if it is no magic doc.

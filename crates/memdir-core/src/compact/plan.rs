@@ -123,7 +123,7 @@ impl<'i> Plan<'i> {
 
     /// Says whether old rounds are replaced, so that there is something to be summed up.
     pub fn replaces(&self) -> bool {
-        matches!(self.change, Change::Rounds { .. })
+        matches!(&self.change, Change::Rounds { dropped, .. } if !dropped.is_empty())
     }
 
     /// Returns the messages that are going to be replaced, as JSON, one a line, without secrets: for whoever sums them up.
@@ -146,6 +146,10 @@ impl<'i> Plan<'i> {
         let text = match std::mem::replace(&mut self.change, Change::None) {
             Change::None => self.input.to_owned(),
             Change::Images => self.printed(self.items.iter().map(|item| item.as_ref())),
+            Change::Rounds { dropped, kept, .. } if dropped.is_empty() => {
+                let leading = self.items[..dropped.start].iter().map(|item| item.as_ref());
+                self.printed(leading.chain(kept.iter().map(String::as_str)))
+            }
             Change::Rounds { dropped, kept, room } => {
                 let blocks = self.blocks(&dropped, room, words, scanner);
                 let message = message(self.list.shape, &blocks).to_string();
@@ -187,6 +191,15 @@ impl<'i> Plan<'i> {
             return Err(needed);
         }
         let room = limit - fixed;
+        self.report.rounds = rounds.len();
+        if rounds.len() == 1
+            && keep != Some(0)
+            && let Some(kept) = self.cut(n_leading..self.items.len(), room)
+        {
+            // There is no answer yet: what the user said is cut, not summed up.
+            (self.report.kept, self.report.trimmed) = (1, true);
+            return Ok(Change::Rounds { dropped: n_leading..n_leading, kept, room: 0 });
+        }
         let most = room - room.div_ceil(4).clamp(needed - fixed, MAX_SUMMARY.max(needed - fixed)).min(room);
         let start = self.start(&rounds, &starts, if keep.is_some() { most } else { room / 2 }, keep);
         // One round at least, if there is any way.
@@ -199,7 +212,6 @@ impl<'i> Plan<'i> {
             },
         };
         let taken: usize = kept.iter().map(|item| chars(item) + 1).sum();
-        self.report.rounds = rounds.len();
         self.report.kept = rounds.iter().filter(|round| round.start >= from).count();
         self.report.trimmed = trimmed;
         self.report.replaced = from - n_leading;
@@ -237,8 +249,12 @@ impl<'i> Plan<'i> {
         if rounds.len() < 2 || !*starts.last()? {
             return None;
         }
-        let last = self.items[rounds.last()?.clone()].iter();
-        let values: Option<Vec<Value>> = last.map(|item| parse(item.as_bytes())).collect();
+        self.cut(rounds.last()?.clone(), room)
+    }
+
+    fn cut(&self, items: Range<usize>, room: usize) -> Option<Vec<String>> {
+        let values: Option<Vec<Value>> =
+            self.items[items].iter().map(|item| parse(item.as_bytes())).collect();
         trim::fit(values?, room)
     }
 

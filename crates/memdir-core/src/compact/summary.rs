@@ -35,8 +35,13 @@ const FIRST: &str = "First: ";
 const LAST: &str = "Last: ";
 const THEN: &str = "Then: ";
 /// The longest lines, in characters: the first and the last wish, and all others.
-const LONG: usize = 800;
+const LONG: usize = 2_000;
 const SHORT: usize = 240;
+/// Lines up to this rank are cut to half of the room that is left rather than left out: the first and the last wish, the
+/// last state.
+const CUT_RANK: usize = 2;
+/// Less of a line says nothing, in characters.
+const LEAST: usize = 40;
 /// As many of each are candidates.
 const WISHES: usize = 40;
 const TOLD_FILES: usize = 20;
@@ -75,16 +80,22 @@ fn chosen(mut lines: Vec<Line>, room: usize) -> Vec<(usize, String)> {
     let mut has_heading = [false; HEADINGS.len()];
     let mut taken: Vec<usize> = Vec::new();
     for at in order {
-        let Line { heading, text, .. } = &lines[at];
+        let Line { heading, rank, text } = &lines[at];
+        let heading = *heading;
         // A heading has its marks and two line breaks, a line its mark and one.
-        let title = if has_heading[*heading] { 0 } else { HEADINGS[*heading].len() + 8 };
-        let takes = title + cost(text) + 4;
+        let marks = if has_heading[heading] { 4 } else { HEADINGS[heading].len() + 12 };
+        let half = left.saturating_sub(marks) / 2;
         let is_known = taken.iter().any(|known| lines[*known].text == *text);
+        if *rank <= CUT_RANK && cost(text) > half && half >= LEAST {
+            lines[at].text = format!("{}…", head(text, half - 1).trim_end());
+        }
+        let text = &lines[at].text;
+        let takes = marks + cost(text);
         if takes > left || is_known || text.is_empty() {
             continue;
         }
         left -= takes;
-        has_heading[*heading] = true;
+        has_heading[heading] = true;
         taken.push(at);
     }
     taken.sort_unstable();
@@ -99,9 +110,9 @@ fn told(lines: Vec<(usize, String)>) -> String {
         if below.is_empty() {
             continue;
         }
-        let _ = write!(out, "## {title}\n");
+        let _ = writeln!(out, "## {title}");
         below.iter().for_each(|text| {
-            let _ = write!(out, "- {text}\n");
+            let _ = writeln!(out, "- {text}");
         });
         out.push('\n');
     }

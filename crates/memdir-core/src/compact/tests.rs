@@ -257,6 +257,28 @@ fn a_last_result_that_is_too_large_is_cut_in_its_middle() {
     assert!(said.starts_with("first line") && said.ends_with("last line") && said.contains("characters cut"));
 }
 
+#[test]
+fn a_first_message_that_is_too_large_is_cut_and_not_summed_up() {
+    let list =
+        json!([user(&format!("explain this log:\n{}what is wrong?", "line of a log\n".repeat(9_000)))]);
+    let (after, report) = done(&list, 2_000, None);
+    let said = after[0]["content"].as_str().unwrap();
+    assert!(said.starts_with("explain this log:") && said.ends_with("what is wrong?"), "{said}");
+    assert!(report.trimmed && report.summary.is_empty() && report.tokens_after > 1_800);
+}
+
+#[test]
+fn wishes_are_cut_rather_than_left_out() {
+    let mut messages = vec![user(&"first wish ".repeat(400))];
+    for _ in 0..20 {
+        messages.push(json!({ "role": "assistant", "content": "working ".repeat(100) }));
+        messages.push(user(&"last wish ".repeat(400)));
+    }
+    let (_, report) = done(&json!(messages), 300, Some(0));
+    assert!(report.summary.contains("First: first wish first wish"), "{}", report.summary);
+    assert!(report.summary.contains("Last: last wish"), "{}", report.summary);
+}
+
 fn chat() -> Value {
     let mut list = vec![
         json!({ "role": "system", "content": "be brief" }),

@@ -146,7 +146,7 @@ impl Files {
 }
 
 /// Says whether a file is markdown by its name.
-pub(super) fn is_markdown(path: &str) -> bool {
+pub fn is_markdown(path: &str) -> bool {
     let ending = path.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
     matches!(ending.as_deref(), Some("md" | "mdx" | "markdown"))
 }

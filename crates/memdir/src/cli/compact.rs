@@ -84,15 +84,15 @@ fn summary(compacted: &Compacted, ui: &mut Ui) -> Outcome {
 fn told(compacted: &Compacted) -> String {
     let report = &compacted.report;
     let sizes = format!("{} of {} tokens", report.tokens_after, report.tokens_before);
-    if report.images == 0 && report.replaced == 0 {
+    if report.tokens_after == report.tokens_before {
         return format!("{sizes}: it fits as it is");
     }
     let mut done = Vec::new();
     if report.images > 0 {
         done.push(format!("{} dropped", count(report.images, "picture", "pictures")));
     }
-    if report.replaced > 0 {
-        let kept = if report.trimmed { " (cut)" } else { "" };
+    if report.rounds > 0 {
+        let kept = if report.trimmed { " with long texts cut" } else { "" };
         done.push(format!("{} replaced", count(report.replaced, "message", "messages")));
         done.push(format!("{} kept{kept}", count(report.kept, "round", "rounds")));
         done.push(format!("{} restored", count(report.files.len(), "file", "files")));

@@ -1,7 +1,7 @@
 //! Magic docs that an agent reads: noted, and looked after by whoever has the time.
 
 use memdir_core::host::{Tool, ToolKind};
-use memdir_store::magic::Magic;
+use memdir_store::magic::{Magic, is_markdown};
 use memdir_store::queue::{Job, Kind, Queue};
 
 use super::desk::Desk;
@@ -10,7 +10,8 @@ use crate::work;
 impl Desk<'_> {
     /// Notes that a magic doc was read. A file that is none costs a look at its beginning.
     pub(super) fn note_magic(&self, tool: &Tool) {
-        if tool.kind != ToolKind::Read || self.ignores_memory {
+        let is_one = tool.kind == ToolKind::Read && tool.files.iter().any(|file| is_markdown(file));
+        if !is_one || self.ignores_memory {
             return;
         }
         let magic = Magic::of(&self.context.place, &self.context.env);
