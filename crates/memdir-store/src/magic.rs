@@ -328,6 +328,12 @@ impl Magic {
         self.store.save(&entry).map_err(failed)
     }
 
+    /// Returns the text that stood there before memdir last wrote the doc, while that can be undone.
+    pub fn former_text(&self, entry: &Entry) -> Option<String> {
+        entry.undo.as_ref()?;
+        String::from_utf8(self.store.former(&entry.path).ok()??).ok()
+    }
+
     /// Reads a file of the project as text, for whoever is told what changed; `None` if it is gone, binary or too large.
     pub fn related_text(&self, path: &str) -> Option<String> {
         let bytes = self.standing.read(path).ok()??;

@@ -3,6 +3,7 @@
 //! Rules of the domain live in `memdir-core`, files in `memdir-store`; here is only what a person or a program at
 //! the command line sees. Exit codes: 0 done or found, 1 nothing found or refused, 2 error.
 
+mod asking;
 mod cli;
 mod context;
 mod failure;

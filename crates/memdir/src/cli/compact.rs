@@ -7,11 +7,16 @@ use std::path::{Path, PathBuf};
 use memdir_core::compact::{CompactError, Compacted, Options, Plan};
 use memdir_core::secrets::Scanner;
 use memdir_core::text::count;
+use memdir_mind::compact::{self, Writer};
+use memdir_mind::model::ModelError;
+use memdir_store::costs::Job;
 use memdir_store::disk::Dir;
 use memdir_store::place::{self, Environment};
 use memdir_store::secrets;
 use serde_json::json;
 
+use crate::asking::with_model;
+use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::ui::Ui;
 
@@ -24,7 +29,7 @@ const MAX_LIST: u64 = 512 * 1024 * 1024;
 /// order, and only as far as needed: pictures are dropped, messages are grouped by round, the old rounds are replaced by a
 /// summary that quotes them, the five files that matter most come back (50,000 tokens), then skills (25,000, 5,000 each).
 /// The last rounds stay as they are. A list that fits is printed byte for byte. A token is estimated as four characters of
-/// the JSON. No model is asked, nothing is sent anywhere, and no memory is read.
+/// the JSON. No memory is read, and without --by-model nothing is sent anywhere.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   memdir compact request.json --budget 50000 > smaller.json
@@ -43,6 +48,9 @@ pub(crate) struct Args {
     /// Write the list to this file and tell what was done
     #[arg(long, value_name = "FILE", conflicts_with = "summary_only")]
     output: Option<PathBuf>,
+    /// Have the configured model write the summary: it is sent the messages that are replaced, without secrets
+    #[arg(long)]
+    by_model: bool,
     /// Print what would be said in the place of the old rounds, and nothing else
     #[arg(long)]
     summary_only: bool,
@@ -52,7 +60,7 @@ pub(crate) fn run(args: &Args, env: &Environment, ui: &mut Ui) -> Result<Outcome
     let input = read(&args.file)?;
     let options = Options { budget: usize::try_from(args.budget).unwrap_or(usize::MAX), keep: args.keep };
     let plan = Plan::new(&input, &options).map_err(|err| explained(&err))?;
-    let compacted = plan.finish(None, &scanner(env)?);
+    let compacted = if args.by_model { by_model(plan, env, ui)? } else { plan.finish(None, &scanner(env)?) };
     if args.summary_only {
         return Ok(summary(&compacted, ui));
     }
@@ -68,6 +76,30 @@ pub(crate) fn run(args: &Args, env: &Environment, ui: &mut Ui) -> Result<Outcome
         ui.line(&told(&compacted));
     }
     Ok(Outcome::Done)
+}
+
+/// Has the configured model sum up. Without an answer the rounds are quoted, and the user hears why.
+fn by_model(plan: Plan<'_>, env: &Environment, ui: &Ui) -> Result<Compacted, Failure> {
+    let context = Context::new(env.clone(), place::locate(env)?, ui)?;
+    let scanner = &context.gate()?.scanner;
+    let mut plan = Some(plan);
+    let asked = with_model(&context, Job::Session, |model| {
+        plan.take().map(|plan| compact::compact(plan, Some(model), scanner))
+    });
+    let quoted = |err: &ModelError| ui.warn(&format!("{err}: the rounds are quoted instead"));
+    match (asked, plan) {
+        (Ok(Some((compacted, writer))), _) => {
+            if let Writer::Rules(err) = &writer {
+                quoted(err);
+            }
+            Ok(compacted)
+        }
+        (Err(err), Some(plan)) => {
+            quoted(&err);
+            Ok(plan.finish(None, scanner))
+        }
+        _ => Err(Failure::error("the list was not compacted")),
+    }
 }
 
 /// Prints the summary; a list that fits has none.

@@ -147,6 +147,9 @@ fn show(path: &str, magic: &Magic, context: &Context, ui: &mut Ui) -> Result<Out
     ui.line(&format!("state: {}", state(entry, context)));
     if let Some(undo) = &entry.undo {
         ui.line(&format!("written by memdir {}: `memdir magic undo {path}`", age(undo.at, context.now)));
+        if let (Some(former), Ok(read)) = (magic.former_text(entry), magic.open(path)) {
+            ui.block(&difference(path, &former, &read.text));
+        }
     }
     Ok(Outcome::Done)
 }

@@ -6,8 +6,11 @@
 use memdir_core::magic::Changes;
 use memdir_mind::magic::{Material, ask};
 use memdir_mind::model::{Model, ModelError};
+use memdir_store::costs::Job;
 use memdir_store::magic::{Entry, Magic, MagicError, Read};
 
+use crate::asking::with_model;
+use crate::cli::model::failure;
 use crate::context::Context;
 use crate::failure::Failure;
 
@@ -20,13 +23,19 @@ pub(super) fn run(context: &Context, beat: &mut dyn FnMut()) -> Result<(), Failu
     if magic.is_empty() {
         return Ok(());
     }
-    let entries = magic.look(context.now)?;
-    let Ok(mut model) = model(context) else { return Ok(()) };
-    for entry in entries.iter().filter(|entry| entry.stale.is_some()) {
-        beat();
-        refresh(&magic, entry, model.as_mut(), context)?;
+    let mut entries = magic.look(context.now)?;
+    entries.retain(|entry| entry.stale.is_some());
+    if entries.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let refresh_all = |model: &mut dyn Model| {
+        entries.iter().try_for_each(|entry| {
+            beat();
+            refresh(&magic, entry, model, context)
+        })
+    };
+    // Without a model, or where it may not be asked, the marks stay.
+    with_model(context, Job::Magic, refresh_all).unwrap_or(Ok(()))
 }
 
 /// Asks the model for a new text of one doc and writes it. What cannot be written stays marked.
@@ -34,10 +43,8 @@ fn refresh(magic: &Magic, entry: &Entry, model: &mut dyn Model, context: &Contex
     let Ok(read) = magic.open(&entry.path) else { return Ok(()) };
     let changes = entry.stale.as_ref().map(|stale| stale.changes.clone()).unwrap_or_default();
     let scanner = &context.gate()?.scanner;
-    let new = match words(magic, &entry.path, &read, &changes, model, context)? {
-        Some(new) => new,
-        None => return Ok(()),
-    };
+    // A model that does not answer leaves the mark; whether it is asked again is decided elsewhere.
+    let Ok(Some(new)) = words(magic, &entry.path, &read, &changes, model, context)? else { return Ok(()) };
     match magic.write(&entry.path, &read.text, &new, scanner, context.now) {
         // Somebody was faster, or the text cannot be taken: the mark stays, and the next look begins anew.
         Ok(_) | Err(MagicError::Raced(_) | MagicError::Rewrite { .. } | MagicError::Secret { .. }) => Ok(()),
@@ -52,14 +59,14 @@ pub(crate) fn proposed(
     read: &Read,
     context: &Context,
 ) -> Result<Option<String>, Failure> {
-    let mut model = model(context).map_err(|err| {
-        Failure::refusal(err.to_string())
-            .hint(format!("give the new text yourself: `memdir magic update {path} --text FILE`"))
-    })?;
     let entries = magic.look(context.now)?;
     let entry = entries.into_iter().find(|entry| entry.path == path);
     let changes = entry.and_then(|entry| entry.stale).map(|stale| stale.changes).unwrap_or_default();
-    words(magic, path, read, &changes, model.as_mut(), context)
+    let asked = with_model(context, Job::Magic, |model| words(magic, path, read, &changes, model, context));
+    let answer = asked.map_or_else(|err| Ok(Err(err)), |words| words)?;
+    answer.map_err(|err| {
+        failure(&err).hint(format!("or give the new text yourself: `memdir magic update {path} --text FILE`"))
+    })
 }
 
 fn words(
@@ -69,7 +76,7 @@ fn words(
     changes: &Changes,
     model: &mut dyn Model,
     context: &Context,
-) -> Result<Option<String>, Failure> {
+) -> Result<Result<Option<String>, ModelError>, Failure> {
     let files = shown(magic, changes);
     let material = Material {
         path,
@@ -79,7 +86,7 @@ fn words(
         brief: &changes.brief(),
         files: &files,
     };
-    ask(model, &material, &context.gate()?.scanner).map_err(|err| Failure::refusal(err.to_string()))
+    Ok(ask(model, &material, &context.gate()?.scanner))
 }
 
 /// Reads the files that changed, as far as there is room for them.
@@ -93,9 +100,4 @@ fn shown(magic: &Magic, changes: &Changes) -> Vec<(String, String)> {
         }
     }
     files
-}
-
-/// Opens the model that the user configured.
-fn model(_context: &Context) -> Result<Box<dyn Model>, ModelError> {
-    Err(ModelError::None)
 }
