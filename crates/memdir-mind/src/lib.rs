@@ -4,8 +4,8 @@
 //! writes: it is asked (see [`model`]), it answers, and what it proposes passes the same gates and the same door as
 //! everything else.
 
-pub mod guard;
 pub mod compact;
+pub mod guard;
 pub mod magic;
 pub mod model;
 pub mod working;
