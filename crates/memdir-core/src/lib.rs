@@ -12,6 +12,7 @@ pub mod classify;
 pub mod compact;
 pub mod context;
 pub mod dates;
+pub mod dream;
 pub mod embed;
 pub mod exchange;
 pub mod extract;

@@ -5,6 +5,7 @@
 pub mod breaker;
 pub mod costs;
 pub mod disk;
+pub mod dream;
 pub mod evidence;
 pub mod exchange;
 pub mod gate;

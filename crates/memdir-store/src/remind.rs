@@ -18,6 +18,7 @@ use memdir_core::recall::{Hit, MAX_SHOWN, Moment, Trigger, Weights, recall, trig
 use memdir_core::text::{age, visible_line};
 
 use crate::disk::Dir;
+use crate::dream::asked;
 use crate::evidence::{self, Sign, Witness};
 use crate::ledger::{self, Event, EventKind};
 use crate::notes::{self, Notes, NotesError, Upkeep};
@@ -78,6 +79,8 @@ pub struct Reminded {
     pub n_considered: usize,
     /// Whether the time was over before everything was looked at.
     pub is_late: bool,
+    /// The words that it was asked by.
+    pub asked: String,
 }
 
 /// Of the time that there is, as much is kept for handing the answer over.
@@ -123,7 +126,7 @@ pub fn look(vaults: &[Vault], moment: &Moment, asker: &Asker<'_>) -> Result<Remi
     let now = asker.now.to_zoned(asker.zone.clone());
     let weights = Weights::fitted();
     asker.learn(vaults, moment);
-    let mut reminded = Reminded::default();
+    let mut reminded = Reminded { asked: moment.prompt.clone(), ..Reminded::default() };
     let mut found: Vec<(usize, Hit)> = Vec::new();
     let mut usages = Vec::with_capacity(vaults.len());
     for (at, vault) in vaults.iter().enumerate() {
@@ -249,6 +252,8 @@ impl Reminded {
                 && let Ok(ledger) = vault.ensure_ledger()
             {
                 let _ = ledger.append(&events);
+                let names = events.into_iter().map(|event| event.mem).collect();
+                let _ = asked::note(vault, &self.asked, names, asker.now);
             }
         }
     }

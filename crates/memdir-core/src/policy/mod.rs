@@ -289,6 +289,8 @@ pub fn waits(author: Author, provenance: Provenance, review: Review) -> Option<&
     match (author, provenance) {
         // A person decides here and now; what an import brings was chosen by one, what is outside has happened.
         (Author::Person | Author::Import | Author::Outside, _) => None,
+        // A dream brings in nothing that is new, and its operations had a review of their own.
+        (Author::Dream, _) => None,
         (_, Provenance::Tool) => Some("it comes from a tool's output"),
         (_, Provenance::Outside) => Some("nobody knows who wrote it"),
         _ => (review == Review::Ask).then_some("the settings say to ask first"),

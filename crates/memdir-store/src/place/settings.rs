@@ -15,6 +15,7 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::Value;
 
 use memdir_core::budget::Caps;
+use memdir_core::dream::Mode;
 use memdir_core::memory::Layout;
 use memdir_core::policy::Review;
 use memdir_core::secrets::Allow;
@@ -60,6 +61,8 @@ pub struct UserSettings {
     pub model: ModelSettings,
     /// `[budget]`: what background work may cost. No file of a repository can say so.
     pub budget: Caps,
+    /// `dream.review`: which operations of a dream wait for a person.
+    pub dream: Mode,
 }
 
 /// What an agent is told that another agent started.
@@ -221,6 +224,14 @@ impl UserSettings {
                     }
                     _ => Some("is not above zero"),
                 },
+                ("dream.review", toml::Value::String(word)) => match Mode::parse(word) {
+                    Some(mode) => {
+                        settings.dream = mode;
+                        None
+                    }
+                    None => Some(NOT_A_MODE),
+                },
+                ("dream.review", _) => Some(NOT_A_MODE),
                 ("off" | "transcripts.keep", _) => Some("is neither true nor false"),
                 ("transcripts.max_mb", _) => Some("is not a whole number"),
                 ("review", _) => Some(NOT_A_REVIEW),
@@ -374,6 +385,7 @@ impl RepositorySettings {
 
 const MEMORY_DIR: &str = "autoMemoryDirectory";
 const NOT_A_REVIEW: &str = "is none of `off`, `notify`, `ask`";
+const NOT_A_MODE: &str = "is none of `risky`, `always`, `auto`";
 const NOT_SUBAGENTS: &str = "is neither `none`, `index` nor `full`";
 const NOT_TOML: &str = "is not valid TOML";
 const NOT_JSON: &str = "is not valid JSON";

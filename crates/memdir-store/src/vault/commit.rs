@@ -4,7 +4,7 @@
 //! publishes it (see `publish`), and records it. When another program changes a file between plan and publication, the plan is
 //! thrown away and made again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
 
@@ -57,6 +57,8 @@ pub(super) struct Beside<'a> {
     pub(super) page: PageBase,
     /// Why the change set waits for the user's word whatever the settings say.
     pub(super) waits: Option<&'static str>,
+    /// Who said versions that are made of others.
+    pub(super) said_by: BTreeMap<ContentHash, Provenance>,
 }
 
 /// What a commit did.
@@ -205,6 +207,7 @@ impl<'v> Writer<'v> {
                 }
                 plan.committed.remarks.extend(remarks.iter().cloned());
                 plan.page = beside.page.clone();
+                plan.said_by.extend(&beside.said_by);
                 writer.plan_copies(beside.copies, &mut plan)?;
                 writer.plan_leaving(beside.leaving, &mut plan)?;
                 writer.plan_pages(&mut plan)?;

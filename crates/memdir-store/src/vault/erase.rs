@@ -18,6 +18,7 @@ use super::commit::Writer;
 use super::plan::Plan;
 use super::{CommitError, MAX_MEMORY, Vault, envelope};
 use crate::disk::{Dir, ReadError};
+use crate::dream;
 use crate::history::{Area, Change, ChangeId, FileOp, History, OpKind, Record};
 use crate::ledger::{self, EventKind, Ledger};
 use crate::notes;
@@ -317,6 +318,8 @@ impl Vault {
             erased.n_copies += scrub_folder(state, folder, note)?;
         }
         erased.n_copies += scrub_folder(state, SCRATCH, note)?;
+        erased.n_copies +=
+            dream::scrub(self, |path, hash| note.paths.contains(path) || note.hashes.contains(hash))?;
         if let Some(history) = History::open(state)? {
             erased.n_versions = scrub_history(&history, note)?;
         }

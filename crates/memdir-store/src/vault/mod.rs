@@ -7,6 +7,7 @@
 
 mod catalog;
 mod commit;
+mod consolidate;
 mod envelope;
 mod erase;
 mod foreign;

@@ -56,14 +56,38 @@ impl History {
 impl Writer<'_> {
     /// Takes back the change `id`.
     pub fn undo(&mut self, id: &ChangeId, session: Option<String>) -> Result<Undone, CommitError> {
-        let failed = |source| CommitError::Read { path: self.history.dir().path().to_owned(), source };
-        let record = self.history.record(id).map_err(failed)?;
-        let record = record.ok_or_else(|| CommitError::NoChange(id.to_string()))?;
+        let record = self.record_of(id)?;
         let mut plan = Plan::default();
         for op in record.change.ops.iter().rev() {
             self.plan_back(&record, op, &mut plan)?;
         }
         self.plan_pages_back(&record, &mut plan)?;
+        self.carry_back(record, plan, session)
+    }
+
+    /// Takes back of the change `id` what nobody edited since, and returns the paths of the rest.
+    pub(super) fn undo_as_far(&mut self, id: &ChangeId) -> Result<(Undone, Vec<String>), CommitError> {
+        let record = self.record_of(id)?;
+        let mut plan = Plan::default();
+        let mut left = Vec::new();
+        for op in record.change.ops.iter().rev() {
+            match self.plan_back(&record, op, &mut plan) {
+                Err(CommitError::CannotUndo { .. }) => left.push(op.path.clone()),
+                planned => planned?,
+            }
+        }
+        self.plan_pages_back(&record, &mut plan)?;
+        Ok((self.carry_back(record, plan, None)?, left))
+    }
+
+    fn record_of(&self, id: &ChangeId) -> Result<Record, CommitError> {
+        let failed = |source| CommitError::Read { path: self.history.dir().path().to_owned(), source };
+        let record = self.history.record(id).map_err(failed)?;
+        record.ok_or_else(|| CommitError::NoChange(id.to_string()))
+    }
+
+    fn carry_back(&mut self, record: Record, plan: Plan, session: Option<String>) -> Result<Undone, CommitError> {
+        let id = &record.change.id;
         let change = Change {
             id: self.next_id()?,
             at: self.now,

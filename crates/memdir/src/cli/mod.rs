@@ -11,6 +11,7 @@ mod daemon;
 pub(crate) mod dashboard;
 mod diff;
 mod doctor;
+pub(crate) mod dream;
 mod edit;
 mod export;
 mod forget;
@@ -134,6 +135,7 @@ enum Command {
     Place(placing::Args),
     Secrets(secrets::Args),
     Review(review::Args),
+    Dream(dream::Args),
     Doctor(doctor::Args),
     Dashboard(dashboard::Args),
     Wrap(Box<wrap::Args>),
@@ -258,6 +260,7 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
         Command::Place(args) => placing::run(&args, &context, ui),
         Command::Secrets(args) => secrets::run(&args, &context, ui),
         Command::Review(args) => review::run(&args, &context, ui),
+        Command::Dream(args) => dream::run(&args, &context, ui),
         Command::Doctor(args) => doctor::run(&args, &context, ui),
         Command::Dashboard(args) => dashboard::run(&args, &context, ui),
         Command::Wrap(args) => wrap::run(&args, &context, ui),

@@ -7,6 +7,7 @@ use memdir_core::change::Surface;
 use memdir_core::classify;
 use memdir_core::host::{self, MAX_CONTEXT, Moment, Occasion, Reply, Source, hearsay};
 use memdir_core::recall;
+use memdir_store::dream;
 use memdir_store::evidence::{self, Sign, Witness};
 use memdir_store::ledger::{Event, EventKind};
 use memdir_store::place;
@@ -107,6 +108,7 @@ impl<'o> Desk<'o> {
             // Not being able to costs a second look at the vault.
             let _ = session.keep_block(block);
             session.update(self.context.now, |state| state.begun = true);
+            self.vaults.iter().for_each(dream::told);
         }
         self.note_broken(&answer.broken);
         match &self.occasion.moment {

@@ -4,6 +4,7 @@ use memdir_core::context::{Page, Start};
 use memdir_core::host::{Agent, MAX_CONTEXT};
 use memdir_core::journal::briefing;
 use memdir_core::text::count;
+use memdir_store::dream::{self, State};
 use memdir_store::journal::Journal;
 use memdir_store::vault::Vault;
 
@@ -25,6 +26,7 @@ pub(crate) fn gather(context: &Context, agent: Option<Agent>, blank: bool) -> St
     }
     start.briefing = lines(&journal(context));
     start.briefing.extend(waiting(&vaults));
+    start.briefing.extend(vaults.iter().filter_map(dreamt));
     start
 }
 
@@ -82,4 +84,22 @@ fn waiting(vaults: &[Vault]) -> Vec<String> {
         waiting.push(format!("{n} in MEMORY.md came from somebody unknown and are left out: memdir review"));
     }
     waiting
+}
+
+/// What the last dream did, what waits, and how to take it back, in one line.
+fn dreamt(vault: &Vault) -> Option<String> {
+    let runs = dream::lately(vault);
+    let done = runs.iter().find(|run| run.state == State::Applied && !run.told);
+    let waiting = runs.iter().take_while(|run| run.state != State::Applied || !run.told);
+    let waiting = waiting.into_iter().find(|run| run.state == State::Proposed);
+    let mut parts = Vec::new();
+    if let Some(run) = done {
+        let n = count(run.operations.len() - run.left.len().min(run.operations.len()), "operation", "operations");
+        parts.push(format!("carried out {n} (undo: memdir dream undo {})", run.id));
+    }
+    if let Some(run) = waiting {
+        let n = count(run.operations.len(), "operation waits", "operations wait");
+        parts.push(format!("{n} for the user's word (memdir dream show {})", run.id));
+    }
+    (!parts.is_empty()).then(|| format!("The last dream over the memories: {}", parts.join("; ")))
 }

@@ -9,7 +9,7 @@
 //!                     │                              ▲     ├▶ end    journal entry, what was shown in vain, retire
 //!                     │                              │     ├▶ settle what others wrote, page, index
 //!                     └ a daemon is there: nothing   │     ├▶ verify claims against the project
-//!                                     daemon · watch ┘     ├▶ dream-gate
+//!                                     daemon · watch ┘     ├▶ dream-gate puts memories in order
 //!                                                          └▶ magic  documents that keep themselves up to date
 //! ```
 //!
@@ -17,6 +17,7 @@
 //! it. A new kind of work is a variant of [`Kind`], a file here and a line in [`run`].
 
 mod asked;
+mod dream;
 mod end;
 pub(crate) mod magic;
 mod settle;
@@ -111,14 +112,22 @@ fn run(job: &Job, project: &str, env: &Environment, beat: &mut dyn FnMut()) -> R
         return Ok(());
     }
     match job.kind {
-        Kind::Turn => turn::run(job, &context, beat),
-        Kind::End => end::run(job, &context, beat),
+        Kind::Turn => turn::run(job, &context, beat).and_then(|()| after(job, &context)),
+        // Counted before its end wishes for a dream.
+        Kind::End => after(job, &context).and_then(|()| end::run(job, &context, beat)),
         Kind::Settle => settle::run(&context),
         Kind::Verify => tick(&context, beat).map(drop),
-        // The place where a dream begins: its gates are asked here once there is one, and until then nothing follows.
-        Kind::DreamGate => Ok(()),
         Kind::Magic => magic::run(&context, beat),
+        Kind::DreamGate => dream::run(&context, beat),
     }
+}
+
+/// Counts the session that a job is about, and asks whether it is time to dream.
+fn after(job: &Job, context: &Context) -> Result<(), Failure> {
+    if let Some(session) = job.session.as_deref() {
+        dream::heard(session, context)?;
+    }
+    dream::wish(context)
 }
 
 /// Finds the place that a job is about: where it was wished for, or, if that is gone, wherever the project still is.

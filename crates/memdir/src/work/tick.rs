@@ -7,7 +7,7 @@ use memdir_store::watch::{self, Sight};
 use serde_json::{Value, json};
 
 use super::end::end_abandoned;
-use super::{context_at, whereabouts};
+use super::{context_at, dream, whereabouts};
 use crate::context::{Context, USER};
 use crate::failure::Failure;
 
@@ -35,6 +35,7 @@ pub(crate) fn tick(context: &Context, beat: &mut dyn FnMut()) -> Result<Tick, Fa
         memories.extend(seen.into_iter().map(|sight| (whose, sight)));
     }
     let ended = end_abandoned(context)?;
+    dream::wish(context)?;
     let project = &context.place.project;
     Ok(Tick { project: project.id.to_string(), name: project.name.clone(), memories, ended })
 }

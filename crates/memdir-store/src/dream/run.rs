@@ -1,0 +1,341 @@
+//! One run on disk: `dreams/<id>/plan.json`, the versions before and after, and a report for people.
+//!
+//! The state in the file is a convenience. Whether a run was carried out stands in the vault's history, which is written
+//! in one piece with the change: a process that is killed in between leaves a run that finds its state there.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use memdir_core::dream::{Operation, Phases, Plan, Replay, Versions, report};
+use memdir_core::hash::ContentHash;
+use serde::{Deserialize, Serialize};
+
+use super::Dreamer;
+use crate::disk::{Dir, EntryKind};
+use crate::history::{ChangeId, History};
+use crate::vault::{MAX_MEMORY, Vault};
+
+/// The folder below a vault's state, and what is in a run.
+const FOLDER: &str = "dreams";
+const PLAN: &str = "plan.json";
+const REPORT: &str = "report.md";
+const BEFORE: &str = "before";
+const AFTER: &str = "after";
+/// No plan is larger.
+const MAX_PLAN: u64 = 64 << 20;
+/// As many runs are kept.
+const KEPT: usize = 30;
+/// As many of the last ones are told of at a session's start.
+const LATELY: usize = 3;
+
+/// What became of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// It waits for a person.
+    Proposed,
+    /// It was carried out.
+    Applied,
+    /// It was carried out and taken back.
+    Undone,
+    /// Nobody wants it.
+    Discarded,
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Proposed => "proposed",
+            Self::Applied => "applied",
+            Self::Undone => "undone",
+            Self::Discarded => "discarded",
+        })
+    }
+}
+
+/// A run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Its name.
+    pub id: ChangeId,
+    /// When it was proposed.
+    pub at: Timestamp,
+    /// What became of it.
+    pub state: State,
+    /// How many memories there were.
+    pub memories: usize,
+    /// What was looked at and found.
+    pub phases: Phases,
+    /// What is proposed, in order.
+    pub operations: Vec<Operation>,
+    /// What becomes of past questions.
+    pub replay: Replay,
+    /// How many more operations were found than one run takes up.
+    #[serde(default)]
+    pub left_over: usize,
+    /// The change by which it was carried out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<ChangeId>,
+    /// What was left alone when it was carried out, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<(String, String)>,
+    /// Whether a session was told of it.
+    #[serde(default)]
+    pub told: bool,
+    /// The bytes of every version that the operations name; they lie in files of their own.
+    #[serde(skip)]
+    pub versions: Versions,
+}
+
+impl Run {
+    /// Keeps the operations at some places of a plan as a run of its own that waits.
+    pub(super) fn new(
+        dreamer: &Dreamer<'_>,
+        plan: &Plan,
+        places: &[usize],
+        replay: &Replay,
+        memories: usize,
+    ) -> io::Result<Self> {
+        let now = dreamer.now.timestamp();
+        let dreams = Dir::ensure(&path(dreamer.vault))?;
+        let last = ids(&dreams)?.into_iter().next_back();
+        let operations: Vec<Operation> = places.iter().map(|at| plan.operations[*at].clone()).collect();
+        let changes = operations.iter().flat_map(|operation| &operation.changes);
+        let named = changes.flat_map(|change| [Some(change.before), change.after]).flatten();
+        let versions: Versions =
+            named.filter_map(|hash| Some((hash, plan.versions.get(&hash)?.clone()))).collect();
+        let run = Self {
+            id: ChangeId::next(now, last.as_ref())?,
+            at: now,
+            state: State::Proposed,
+            memories,
+            phases: plan.phases.clone(),
+            operations,
+            replay: replay.clone(),
+            left_over: plan.left_over,
+            change: None,
+            left: Vec::new(),
+            told: false,
+            versions,
+        };
+        run.keep(&dreams)?;
+        Ok(run)
+    }
+
+    /// Writes a run whole; the plan comes last, so that what has one is complete.
+    fn keep(&self, dreams: &Dir) -> io::Result<()> {
+        let dir = dreams.ensure_sub(self.id.as_str())?;
+        let (before, after) = (dir.ensure_sub(BEFORE)?, dir.ensure_sub(AFTER)?);
+        let write = |folder: &Dir, name: String, hash: &ContentHash| match self.versions.get(hash) {
+            Some(bytes) => dir.replace_derived(folder, &name, bytes),
+            None => Ok(()),
+        };
+        let plan = self.plan();
+        let originals = plan.originals();
+        for (path, hash) in &originals {
+            write(&before, file_name(path, hash, false), hash)?;
+        }
+        let mut last = std::collections::BTreeMap::new();
+        for change in self.operations.iter().flat_map(|operation| &operation.changes) {
+            last.insert(change.path.as_str(), change.after);
+        }
+        for change in self.operations.iter().flat_map(|operation| &operation.changes) {
+            if let Some(hash) = &change.after {
+                let is_passing = last.get(change.path.as_str()) != Some(&Some(*hash));
+                write(&after, file_name(&change.path, hash, is_passing), hash)?;
+            }
+        }
+        dir.replace_derived(&dir, REPORT, self.report().as_bytes())?;
+        self.save(&dir)
+    }
+
+    fn save(&self, dir: &Dir) -> io::Result<()> {
+        dir.replace(PLAN, &serde_json::to_vec_pretty(self)?)
+    }
+
+    /// Writes what became of the run.
+    pub(super) fn update(&self, vault: &Vault) -> io::Result<()> {
+        self.save(&Dir::open(&path(vault).join(self.id.as_str()))?)
+    }
+
+    /// Returns the report.
+    pub fn report(&self) -> String {
+        let title = format!("Dream {}", self.id);
+        report(&title, &self.phases, &self.operations, &self.replay, self.left_over)
+    }
+
+    /// Returns the run as a plan.
+    pub fn plan(&self) -> Plan {
+        Plan {
+            phases: self.phases.clone(),
+            operations: self.operations.clone(),
+            versions: self.versions.clone(),
+            left_over: self.left_over,
+        }
+    }
+
+    /// Reads a run without the bytes of its versions.
+    fn load_plan(dreams: &Dir, id: &ChangeId) -> Option<Self> {
+        let bytes = dreams.sub(id.as_str()).ok()?.read(PLAN, MAX_PLAN).ok()??;
+        let run: Self = serde_json::from_slice(&bytes).ok()?;
+        (run.id == *id).then_some(run)
+    }
+
+    fn load(dreams: &Dir, id: &ChangeId) -> Option<Self> {
+        let dir = dreams.sub(id.as_str()).ok()?;
+        let mut run = Self::load_plan(dreams, id)?;
+        for folder in [BEFORE, AFTER].iter().filter_map(|name| dir.sub(name).ok()) {
+            let mut names = Vec::new();
+            folder.for_each(|name, _| names.push(name.to_owned())).ok()?;
+            let read = |name: &String| folder.read(name, MAX_MEMORY).ok().flatten();
+            // A version is known by its bytes; what is no version of the plan is never asked for.
+            run.versions.extend(names.iter().filter_map(read).map(|bytes| (ContentHash::of(&bytes), bytes)));
+        }
+        Some(run)
+    }
+
+    /// Names the change by which a run is carried out, for the log.
+    pub(super) fn reason(&self, done: &str) -> String {
+        format!("dream {}: {done}", self.id)
+    }
+
+    /// Finds in the history what became of a run.
+    fn settle(&mut self, vault: &Vault, history: &History) {
+        if !matches!(self.state, State::Proposed | State::Applied) {
+            return;
+        }
+        let Ok(ids) = history.ids() else { return };
+        let mark = self.reason("");
+        let before = self.state;
+        for id in ids.iter().filter(|other| **other > self.id || other.at() >= self.at) {
+            let Ok(Some(change)) = history.change(id) else { continue };
+            if change.reason.starts_with(mark.trim_end()) {
+                (self.state, self.change) = (State::Applied, Some(id.clone()));
+            }
+            if self.change.is_some() && change.undoes == self.change {
+                self.state = State::Undone;
+            }
+        }
+        if self.state != before {
+            // Found again by the next who looks, if it cannot be written down.
+            let _ = self.update(vault);
+        }
+    }
+}
+
+/// Names the file of a version: the memory's own name, unless the version is only passed through.
+fn file_name(path: &str, hash: &ContentHash, is_passing: bool) -> String {
+    let stem = path.strip_suffix(".md").unwrap_or(path).replace('/', "~");
+    if is_passing { format!("{stem}@{}.md", hash.short()) } else { format!("{stem}.md") }
+}
+
+fn path(vault: &Vault) -> PathBuf {
+    vault.state_path().join(FOLDER)
+}
+
+/// Returns the folder of a vault's dreams, making it where it is missing.
+pub(super) fn folder(vault: &Vault) -> io::Result<Dir> {
+    Dir::ensure(&path(vault))
+}
+
+/// Returns the folder of a vault's dreams; `None` if there never was one.
+pub(super) fn known_folder(vault: &Vault) -> Option<Dir> {
+    Dir::open(&path(vault)).ok()
+}
+
+fn ids(dreams: &Dir) -> io::Result<Vec<ChangeId>> {
+    let mut ids = Vec::new();
+    dreams.for_each(|name, kind| {
+        if kind == EntryKind::Dir {
+            ids.extend(ChangeId::parse(name));
+        }
+    })?;
+    ids.sort_unstable();
+    Ok(ids)
+}
+
+/// Lists the runs of a vault, the newest first.
+pub fn runs(vault: &Vault) -> Vec<Run> {
+    let Some(dreams) = known_folder(vault) else { return Vec::new() };
+    let ids = ids(&dreams).unwrap_or_default();
+    let mut runs: Vec<Run> = ids.iter().rev().filter_map(|id| Run::load(&dreams, id)).collect();
+    if let Ok(Some(history)) = vault.history() {
+        runs.iter_mut().for_each(|run| run.settle(vault, &history));
+    }
+    runs
+}
+
+/// Finds a run by its id, or by a beginning or end of it that only one has.
+pub fn find(vault: &Vault, text: &str) -> Option<Run> {
+    let text = text.to_ascii_uppercase();
+    let is_meant = |run: &Run| run.id.as_str().starts_with(&text) || run.id.as_str().ends_with(&text);
+    let mut found = runs(vault).into_iter().filter(is_meant);
+    let run = found.next().filter(|_| text.len() >= 4)?;
+    found.next().is_none().then_some(run)
+}
+
+/// Returns the newest run that is in a state.
+pub fn newest(vault: &Vault, state: State) -> Option<Run> {
+    runs(vault).into_iter().find(|run| run.state == state)
+}
+
+/// Returns the last runs as their files say, without versions and without a look at history, the newest first: for
+/// whoever has no time.
+pub fn lately(vault: &Vault) -> Vec<Run> {
+    let Some(dreams) = known_folder(vault) else { return Vec::new() };
+    let ids = ids(&dreams).unwrap_or_default();
+    ids.iter().rev().take(LATELY).filter_map(|id| Run::load_plan(&dreams, id)).collect()
+}
+
+/// Notes that a session was told of the runs that were carried out.
+pub fn told(vault: &Vault) {
+    for mut run in lately(vault).into_iter().filter(|run| run.state == State::Applied && !run.told) {
+        run.told = true;
+        // Told once more, if it cannot be written down.
+        let _ = run.update(vault);
+    }
+}
+
+/// Drops the oldest runs; what they did is still in the vault's history.
+pub(super) fn prune(vault: &Vault) -> io::Result<()> {
+    let Some(dreams) = known_folder(vault) else { return Ok(()) };
+    let ids = ids(&dreams)?;
+    for id in ids.iter().take(ids.len().saturating_sub(KEPT)) {
+        remove(vault, id)?;
+    }
+    Ok(())
+}
+
+fn remove(vault: &Vault, id: &ChangeId) -> io::Result<()> {
+    match std::fs::remove_dir_all(path(vault).join(id.as_str())) {
+        Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+/// Removes every run that holds a version or a name for which `concerns` says so, and the questions that were asked: what is
+/// erased must not be read there.
+pub(crate) fn scrub(vault: &Vault, concerns: impl Fn(&str, &ContentHash) -> bool) -> io::Result<usize> {
+    super::asked::erase(vault)?;
+    let Some(dreams) = known_folder(vault) else { return Ok(0) };
+    let mut n_removed = 0;
+    for id in ids(&dreams)? {
+        let is_meant = Run::load(&dreams, &id).is_none_or(|run| {
+            let mut changes = run.operations.iter().flat_map(|operation| &operation.changes);
+            changes.any(|change| {
+                let hashes = [Some(change.before), change.after];
+                hashes.into_iter().flatten().any(|hash| concerns(&change.path, &hash))
+            }) || run.operations.iter().any(|operation| {
+                let names = operation.names.iter().chain(&operation.into);
+                names.map(|name| format!("{name}.md")).any(|path| concerns(&path, &ContentHash::of(b"")))
+            })
+        });
+        if is_meant {
+            remove(vault, &id)?;
+            n_removed += 1;
+        }
+    }
+    Ok(n_removed)
+}
