@@ -28,7 +28,7 @@ const SHARED_IN_GROUP: f32 = 0.4;
 /// Two texts of which one says nearly all that the other does need be less near.
 const SHARED_NEARLY_ALL: f32 = 0.85;
 /// Sentences that have such a share of all their words in order in common are of one pattern.
-const PATTERN: f32 = 0.5;
+const PATTERN: f32 = 0.55;
 /// A sentence with fewer telling words in common with another is about anything.
 const MIN_MATCHED: usize = 2;
 
@@ -394,11 +394,4 @@ impl Kind {
             Self::Number(_) => "the number",
         }
     }
-}
-
-#[cfg(test)]
-pub(super) fn debug(a: &Subject<'_>, b: &Subject<'_>) -> String {
-    let met = meeting(&a.facts, &b.facts);
-    let shorter = a.facts.words.len().min(b.facts.words.len()).max(1);
-    format!("meet {} shared {:.2} near {:.2} neg {} {} subj_differs {} sib {} lang {:?} {:?} only {:?} {:?} clash {:?}", met.matched, met.matched as f32 / shorter as f32, nearness(&a.stated, &b.stated), a.facts.is_negated, b.facts.is_negated, subject_differs(a, b), are_siblings(a, b), a.language, b.language, met.only_a, met.only_b, values_clash(&a.facts, &b.facts))
 }

@@ -97,7 +97,7 @@ const WEEKDAYS: &[&[&str]] = &[
 
 #[rustfmt::skip]
 const NUMBERS: &[(&str, &str)] = &[
-    ("one", "1"), ("two", "2"), ("three", "3"), ("four", "4"), ("five", "5"), ("six", "6"), ("seven", "7"), ("eight", "8"),
+    ("two", "2"), ("three", "3"), ("four", "4"), ("five", "5"), ("six", "6"), ("seven", "7"), ("eight", "8"),
     ("nine", "9"), ("ten", "10"), ("twelve", "12"), ("fifteen", "15"), ("twenty", "20"), ("thirty", "30"), ("sixty", "60"), ("hundred", "100"),
     ("zwei", "2"), ("drei", "3"), ("vier", "4"), ("fünf", "5"), ("sechs", "6"), ("sieben", "7"), ("acht", "8"), ("neun", "9"), ("zehn", "10"),
     ("fifty", "50"), ("forty", "40"), ("ninety", "90"), ("zwölf", "12"), ("zwanzig", "20"), ("dreißig", "30"), ("eleven", "11"),

@@ -84,3 +84,9 @@ fn dr_08_what_is_used_together_is_linked() {
     let linked = plan.operations.iter().filter(|operation| operation.kind == OperationKind::Link).count();
     assert!(linked * 10 >= vault.together.len() * 9, "{linked} of {}", vault.together.len());
 }
+
+/// DR-05, DR-06, DR-07, TY-07: a vault that was written after the rules stood.
+#[test]
+fn dr_05_a_dream_finds_what_is_planted_and_nothing_else_in_a_vault_it_has_not_seen() {
+    check(include_str!("unseen.txt"));
+}
