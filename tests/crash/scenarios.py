@@ -164,7 +164,40 @@ class Accept(Scenario):
         return [] if len(waiting) == (0 if is_new else 1) else [f"in the inbox: {waiting}"]
 
 
-ALL = [SaveNew, SaveFirst, SaveOver, Rename, Forget, Undo, Import, Erase, Accept]
+class DreamApply(Scenario):
+    """A run that waits is carried out: a merge, a supersede and a removal to the archive, all of it or none."""
+
+    name = "dream-apply"
+    old_words = {"kittiwake": "reference-target", "whimbrel": "reference-voucher"}
+    new_words = {"kittiwake": "reference-target", "whimbrel": None}
+
+    def prepare(self, sandbox):
+        super().prepare(sandbox)
+        texts = {
+            "reference-voucher": ("the voucher of the spring fair", "The voucher gives ten percent. whimbrel", "2026-01-02", "  expires: 2026-01-31\n"),
+            "reference-tide": ("low water at the mole", "Low water at the mole is at 6:10. godwit", "2026-01-02", ""),
+            "reference-tide-new": ("low water at the mole", "Low water at the mole is at 7:25. godwit", "2026-02-02", ""),
+            "reference-keys": ("where the keys of the mill hang", "The keys of the mill hang behind the door of the miller. ruff", "2026-01-02", ""),
+            "reference-mill-keys": ("where the keys of the mill hang", "The keys of the mill hang behind the door of the miller. ruff", "2026-02-02", ""),
+        }
+        for name, (description, body, said, more) in texts.items():
+            head = f"name: {name}\ndescription: {description}\ntype: reference\nmetadata:\n  created: {said}T09:00:00Z\n{more}"
+            (sandbox.vault / f"{name}.md").write_text(f"---\n{head}---\n\n{body}\n")
+        sandbox.must("doctor", "--fix")
+        sandbox.must("dream", "--dry-run")
+        run = next(sandbox.state.glob("projects/*/dreams/*/plan.json")).parent
+        self.leaving = {path.name: path.read_bytes() for path in (run / "before").iterdir() if not (run / "after" / path.name).exists()}
+        self.command = ("dream", "apply", run.name, "--yes")
+
+    def aftermath(self, sandbox, is_new):
+        archived = [path.read_bytes() for path in sandbox.state.glob("projects/*/archive/*.md")]
+        lost = [name for name, text in self.leaving.items() if is_new and text not in archived]
+        state = sandbox.memdir("dream", "list", "--json").out
+        wanted = "applied" if is_new else "proposed"
+        return [f"{name} is not in the archive" for name in lost] + ([] if wanted in state else [f"the run is not {wanted}: {state}"])
+
+
+ALL = [SaveNew, SaveFirst, SaveOver, Rename, Forget, Undo, Import, Erase, Accept, DreamApply]
 
 
 def judge(sandbox, scenario, old, new, acked):

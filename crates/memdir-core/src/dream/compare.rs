@@ -105,7 +105,12 @@ fn same(a: &Subject<'_>, b: &Subject<'_>) -> Relation {
         return Relation::Same(near);
     }
     let is_advice = a.memory_type() == Some(MemoryType::Feedback);
-    let is_akin = !is_unspaced_text(&a.stated) && !a_tells && !b_tells && met.matched >= 2 && shared >= SHARED_IN_GROUP && near >= NEAR_IN_GROUP;
+    let is_akin = !is_unspaced_text(&a.stated)
+        && !a_tells
+        && !b_tells
+        && met.matched >= 2
+        && shared >= SHARED_IN_GROUP
+        && near >= NEAR_IN_GROUP;
     if is_advice && is_akin {
         return Relation::Akin(near);
     }
@@ -128,7 +133,8 @@ fn names_differ(a: &Subject<'_>, b: &Subject<'_>) -> bool {
 /// Says whether two memories have sentences of one pattern in which something else is named: each of a row of services,
 /// teams, environments has such a sentence.
 fn are_siblings(a: &Subject<'_>, b: &Subject<'_>) -> bool {
-    let pairs = a.sentences.iter().take(4).flat_map(|one| b.sentences.iter().take(4).map(move |other| (one, other)));
+    let pairs =
+        a.sentences.iter().take(4).flat_map(|one| b.sentences.iter().take(4).map(move |other| (one, other)));
     pairs.into_iter().any(|(one, other)| is_one_pattern(one, other, &a.whole, &b.whole))
 }
 
@@ -143,13 +149,14 @@ fn is_one_pattern(a: &str, b: &str, whole_a: &Saying, whole_b: &Saying) -> bool 
     let n_equal: usize =
         ops.iter().filter(|op| op.tag() == DiffTag::Equal).map(|op| op.old_range().len()).sum();
     let is_pattern = n_equal >= 2 && n_equal as f32 >= PATTERN * a.len().max(b.len()) as f32;
-    is_pattern && ops.iter().filter(|op| op.tag() == DiffTag::Replace).any(|op| {
-        let (one, other) = (a[op.old_range()].join(" "), b[op.new_range()].join(" "));
-        let met = (Saying::of(&one), Saying::of(&other));
-        let left = meeting(&met.0, &met.1);
-        let is_new = |only: &[&str], whole: &Saying| only.iter().any(|stem| !knows(whole, stem));
-        is_new(&left.only_a, whole_b) && is_new(&left.only_b, whole_a)
-    })
+    is_pattern
+        && ops.iter().filter(|op| op.tag() == DiffTag::Replace).any(|op| {
+            let (one, other) = (a[op.old_range()].join(" "), b[op.new_range()].join(" "));
+            let met = (Saying::of(&one), Saying::of(&other));
+            let left = meeting(&met.0, &met.1);
+            let is_new = |only: &[&str], whole: &Saying| only.iter().any(|stem| !knows(whole, stem));
+            is_new(&left.only_a, whole_b) && is_new(&left.only_b, whole_a)
+        })
 }
 
 /// Says in what two memories contradict each other, if they do.
@@ -165,13 +172,15 @@ fn contrary(a: &Subject<'_>, b: &Subject<'_>) -> Option<String> {
     let are_reports = reports(old) && reports(new);
     // Where the names tell nothing in common, the sentences must say more.
     let least = if titles_differ(a, b) { MIN_MATCHED + 1 } else { MIN_MATCHED };
-    pairs.into_iter().find_map(|(one, other)| {
-        clash(one, other, least).filter(|(kind, _)| {
-            // Two reports of two days are two reports, unless the newer one says that the day was moved.
-            *kind != Clash::Value || !are_reports || other.tells_change
+    pairs
+        .into_iter()
+        .find_map(|(one, other)| {
+            clash(one, other, least).filter(|(kind, _)| {
+                // Two reports of two days are two reports, unless the newer one says that the day was moved.
+                *kind != Clash::Value || !are_reports || other.tells_change
+            })
         })
-    })
-    .map(|(_, why)| why)
+        .map(|(_, why)| why)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,7 +195,8 @@ fn clash(old: &Saying, new: &Saying, least: usize) -> Option<(Clash, String)> {
     let met = meeting(old, new);
     let opposite = opposite(&met, old, new);
     let (only_a, only_b) = without(&met, opposite);
-    let tells = only_a.iter().any(|stem| old.is_telling(stem)) || only_b.iter().any(|stem| new.is_telling(stem));
+    let tells =
+        only_a.iter().any(|stem| old.is_telling(stem)) || only_b.iter().any(|stem| new.is_telling(stem));
     // Whoever says that something changed may say a little more.
     let slack = usize::from(new.tells_change && met.matched >= 3);
     let n_common = met.matched + common_values(old, new);
@@ -379,7 +389,9 @@ fn are_synonyms(a: &str, b: &str) -> bool {
 }
 
 fn nearness(a: &str, b: &str) -> f32 {
-    let (Some(one), Some(other)) = (embed::vector(&in_english(a)), embed::vector(&in_english(b))) else { return 0.0 };
+    let (Some(one), Some(other)) = (embed::vector(&in_english(a)), embed::vector(&in_english(b))) else {
+        return 0.0;
+    };
     one.cosine(&other)
 }
 

@@ -102,7 +102,8 @@ fn long_over(subject: &Subject<'_>, today: Date) -> Option<Ending> {
     let memory = &subject.source.memory;
     let note = Note::of(memory, &subject.source.document);
     let last = note.days().into_iter().max().filter(|day| *day < limit)?;
-    let is_changed_since = memory.modified.is_some_and(|at| at.to_zoned(jiff::tz::TimeZone::UTC).date() > last);
+    let is_changed_since =
+        memory.modified.is_some_and(|at| at.to_zoned(jiff::tz::TimeZone::UTC).date() > last);
     let said = format!("{} {} {}", note.name.replace(['-', '_'], " "), note.description, lead(&note.body));
     let words: Vec<String> = said
         .to_lowercase()
@@ -110,15 +111,20 @@ fn long_over(subject: &Subject<'_>, today: Date) -> Option<Ending> {
         .filter(|word| !word.is_empty())
         .map(str::to_owned)
         .collect();
-    let has = |table: &[&str]| words.iter().any(|word| table.contains(&word.as_str()) || ends_so(word, table));
+    let has =
+        |table: &[&str]| words.iter().any(|word| table.contains(&word.as_str()) || ends_so(word, table));
     let lasts = has(LASTING) || memory.kind.as_deref().is_some_and(|kind| kind != "status");
-    (has(EVENTS) && !lasts && !is_changed_since)
-        .then(|| Ending { reason: format!("was over on {last}"), risky: true, into: None })
+    (has(EVENTS) && !lasts && !is_changed_since).then(|| Ending {
+        reason: format!("was over on {last}"),
+        risky: true,
+        into: None,
+    })
 }
 
 /// Korean endings stand at the word: `2026-05-01까지`, `마감일`.
 fn ends_so(word: &str, table: &[&str]) -> bool {
-    !word.is_ascii() && table.iter().any(|known| !known.is_ascii() && known.chars().count() > 1 && word.contains(known))
+    !word.is_ascii()
+        && table.iter().any(|known| !known.is_ascii() && known.chars().count() > 1 && word.contains(known))
 }
 
 fn lead(body: &str) -> &str {
@@ -133,7 +139,9 @@ fn without_target(subject: &Subject<'_>, evidence: &Evidence, today: Date) -> Op
     }
     let body = subject.source.body();
     let targets: Vec<String> = links(body.as_bytes()).into_iter().map(|link| link.name).collect();
-    let is_old = today.since(subject.said().to_zoned(jiff::tz::TimeZone::UTC).date()).is_ok_and(|age| age.get_days() > FORWARD_DAYS as i32);
+    let is_old = today
+        .since(subject.said().to_zoned(jiff::tz::TimeZone::UTC).date())
+        .is_ok_and(|age| age.get_days() > FORWARD_DAYS as i32);
     let is_dead = |name: &String| !evidence.resolves(name) && (evidence.archived.contains(name) || is_old);
     if targets.is_empty() || !targets.iter().all(is_dead) {
         return None;

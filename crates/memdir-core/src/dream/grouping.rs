@@ -23,7 +23,10 @@ pub(super) struct Group {
 }
 
 /// Returns for each memory that holds now the older ones that it contradicts, with the reason of the first.
-pub(super) fn contrary(relations: &Relations, subjects: &[Subject<'_>]) -> BTreeMap<usize, (Vec<usize>, String)> {
+pub(super) fn contrary(
+    relations: &Relations,
+    subjects: &[Subject<'_>],
+) -> BTreeMap<usize, (Vec<usize>, String)> {
     let mut newest: BTreeMap<usize, (usize, &str)> = BTreeMap::new();
     for ((a, b), relation) in relations {
         let Relation::Contrary(why) = relation else { continue };

@@ -170,9 +170,10 @@ impl Text {
 
 /// Says whether one sentence says all that another does.
 fn says(known: &Saying, other: &Saying) -> bool {
-    let has_values = other.values.iter().all(|(kind, values)| {
-        known.values.get(kind).is_some_and(|known| values.is_subset(known))
-    });
+    let has_values = other
+        .values
+        .iter()
+        .all(|(kind, values)| known.values.get(kind).is_some_and(|known| values.is_subset(known)));
     let has_words = other.words.keys().all(|stem| known.words.contains_key(stem));
     has_values && has_words && known.is_negated == other.is_negated && other.len() > 0
 }

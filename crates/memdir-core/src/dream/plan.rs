@@ -191,7 +191,8 @@ impl Plan {
 
     /// Says where what a memory said is found afterwards, if it is merged or superseded.
     pub fn successor(&self, name: &str) -> Option<&str> {
-        let operation = self.operations.iter().find(|operation| operation.leaving().any(|left| left == name))?;
+        let operation =
+            self.operations.iter().find(|operation| operation.leaving().any(|left| left == name))?;
         operation.into.as_deref()
     }
 }

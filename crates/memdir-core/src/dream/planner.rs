@@ -106,12 +106,21 @@ impl Planner {
         for (into, (olds, why)) in contrary(relations, subjects) {
             let winner = subjects[into].source;
             let others: Vec<&Subject<'_>> = olds.iter().map(|at| &subjects[*at]).collect();
-            let Some(document) = with_names(winner.document.clone(), &winner.memory, &others) else { continue };
+            let Some(document) = with_names(winner.document.clone(), &winner.memory, &others) else {
+                continue;
+            };
             let mut changes = vec![self.change(winner, Some(&document), None)];
             changes.extend(others.iter().map(|old| self.change(old.source, None, None)));
             let names = others.iter().map(|old| old.name().to_owned()).collect();
             let name = winner.path.stem().to_owned();
-            self.push(OperationKind::Supersede, names, Some(name), format!("contradiction: {why}"), true, changes);
+            self.push(
+                OperationKind::Supersede,
+                names,
+                Some(name),
+                format!("contradiction: {why}"),
+                true,
+                changes,
+            );
             self.taken.insert(into);
             self.taken.extend(olds);
         }
@@ -260,9 +269,8 @@ fn may_be_dated(source: &Source) -> bool {
 /// Returns a memory with its dates made absolute, what was done, and whether it is sure on which day it was said.
 fn absolute(source: &Source, now: &Zoned) -> Option<(Document, String, bool)> {
     let zone = now.time_zone();
-    let settled = |at: jiff::Timestamp| {
-        with_absolute_dates(source.document.clone(), None, &at.to_zoned(zone.clone()))
-    };
+    let settled =
+        |at: jiff::Timestamp| with_absolute_dates(source.document.clone(), None, &at.to_zoned(zone.clone()));
     let dated = settled(source.said());
     if dated.document.bytes() == source.document.bytes() {
         return None;
@@ -286,12 +294,29 @@ fn absolute(source: &Source, now: &Zoned) -> Option<(Document, String, bool)> {
 /// Says whether a phrase may tell of every week: a day of the week, and nothing that says which one.
 fn is_habit(phrase: &str) -> bool {
     const WHICH: [&str; 18] = [
-        "this", "next", "last", "coming", "past", "diese", "nächst", "komm", "letzt", "vergangen", "이번", "다음", "지난", "ago", "vor", "in ",
-        "tomorrow", "yesterday",
+        "this",
+        "next",
+        "last",
+        "coming",
+        "past",
+        "diese",
+        "nächst",
+        "komm",
+        "letzt",
+        "vergangen",
+        "이번",
+        "다음",
+        "지난",
+        "ago",
+        "vor",
+        "in ",
+        "tomorrow",
+        "yesterday",
     ];
     let phrase = phrase.to_lowercase();
     let names_a_day = phrase.split(|c: char| !c.is_alphabetic()).any(|word| weekday(word).is_some());
-    let is_weekly = names_a_day || phrase.contains("weekend") || phrase.contains("wochenende") || phrase.contains("주말");
+    let is_weekly =
+        names_a_day || phrase.contains("weekend") || phrase.contains("wochenende") || phrase.contains("주말");
     is_weekly && !WHICH.iter().any(|word| phrase.contains(word))
 }
 

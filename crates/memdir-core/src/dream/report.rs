@@ -5,7 +5,13 @@ use super::review::Replay;
 use crate::text::count;
 
 /// Writes the report of a run as markdown, `title` first.
-pub fn report(title: &str, phases: &Phases, operations: &[Operation], replay: &Replay, left_over: usize) -> String {
+pub fn report(
+    title: &str,
+    phases: &Phases,
+    operations: &[Operation],
+    replay: &Replay,
+    left_over: usize,
+) -> String {
     let mut text = format!("# {title}\n\n");
     for line in phase_lines(phases) {
         text.push_str(&format!("- {line}\n"));

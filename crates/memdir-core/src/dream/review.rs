@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::plan::{Operation, Plan};
 use super::Source;
+use super::plan::{Operation, Plan};
 use crate::hash::ContentHash;
 use crate::memory::{folded, links};
 
@@ -114,7 +114,8 @@ fn block_dangling(plan: &mut Plan, sources: &[Source]) {
         }
     }
     for operation in plan.operations.iter_mut().filter(|operation| operation.into.is_none()) {
-        let lost = operation.leaving().find_map(|name| Some((name.to_owned(), linked.get(&folded(name))?.clone())));
+        let lost =
+            operation.leaving().find_map(|name| Some((name.to_owned(), linked.get(&folded(name))?.clone())));
         if let Some((name, by)) = lost {
             operation.blocked = Some(format!("`{by}` links to [[{name}]]"));
         }
@@ -143,10 +144,8 @@ pub fn split(plan: &Plan, mode: Mode, n_memories: usize) -> Split {
             Mode::Auto => operation.blocked.is_some(),
         };
         let leaves = operation.leaving().count();
-        let fits = operation
-            .changes
-            .iter()
-            .all(|change| current.get(change.path.as_str()) == Some(&change.before));
+        let fits =
+            operation.changes.iter().all(|change| current.get(change.path.as_str()) == Some(&change.before));
         if waits || !fits || is_too_many(n_leaving + leaves, n_memories) {
             split.waiting.push(at);
             continue;
@@ -171,4 +170,3 @@ fn is_too_many(n_leaving: usize, n_memories: usize) -> bool {
 pub fn leaves_too_many(n_leaving: usize, n_memories: usize) -> bool {
     is_too_many(n_leaving, n_memories)
 }
-

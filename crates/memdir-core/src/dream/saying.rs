@@ -112,7 +112,10 @@ impl Saying {
 
 /// Says whether a small word ends what a denial reaches: "from Jenkins **to** Actions".
 fn ends_denial(word: &str) -> bool {
-    matches!(word, "to" | "with" | "by" | "for" | "in" | "on" | "auf" | "zu" | "durch" | "für" | "and" | "und")
+    matches!(
+        word,
+        "to" | "with" | "by" | "for" | "in" | "on" | "auf" | "zu" | "durch" | "für" | "and" | "und"
+    )
 }
 
 /// Returns the stems of one word; a name from code has several.
@@ -147,8 +150,8 @@ fn tokens(text: &str) -> Vec<Token> {
         if !word.is_empty() {
             let is_capital = word.starts_with(char::is_uppercase);
             n_capitals += usize::from(is_capital && !begins);
-            let is_upper = word.chars().filter(|c| c.is_uppercase()).count() > 1
-                && !word.contains(char::is_lowercase);
+            let is_upper =
+                word.chars().filter(|c| c.is_uppercase()).count() > 1 && !word.contains(char::is_lowercase);
             let inner = word.contains(['/', '_', '@']) || word.trim_end_matches('.').contains('.');
             let is_camel = word.chars().skip(1).any(char::is_uppercase) && word.contains(char::is_lowercase);
             let has_digit = word.contains(|c: char| c.is_ascii_digit());
@@ -250,8 +253,14 @@ mod tests {
 
     #[test]
     fn what_can_change_is_told_from_what_is_named() {
-        assert_eq!(shown("The billing service listens on port 8081."), "bill port servic | Number(\"\")={\"8081\"}");
-        assert_eq!(shown("Deploys go out every Tuesday at 10:30"), "deploy | Clock={\"10:30\"} Weekday={\"tuesday\"}");
+        assert_eq!(
+            shown("The billing service listens on port 8081."),
+            "bill port servic | Number(\"\")={\"8081\"}"
+        );
+        assert_eq!(
+            shown("Deploys go out every Tuesday at 10:30"),
+            "deploy | Clock={\"10:30\"} Weekday={\"tuesday\"}"
+        );
         assert_eq!(shown("Uploads are limited to 50 MB"), "limit mb upload | Number(\"mb\")={\"50\"}");
         assert_eq!(shown("axum 0.7 until 2026-03-05"), "axum | Day={\"2026-03-05\"} Version={\"0.7\"}");
     }

@@ -91,7 +91,11 @@ impl<'s> Subject<'s> {
 fn is_touchable(source: &Source) -> bool {
     let memory = &source.memory;
     let is_readable = !source.problems.iter().any(|problem| problem.severity() == Severity::Error);
-    is_readable && memory.memory_type.is_some() && !memory.pinned && !memory.quarantined && !source.is_untrusted
+    is_readable
+        && memory.memory_type.is_some()
+        && !memory.pinned
+        && !memory.quarantined
+        && !source.is_untrusted
 }
 
 /// Says whether a sentence states something, and is no reason or example of it.
@@ -123,5 +127,6 @@ pub(super) fn first_clause(sentence: &str) -> &str {
 /// Says whether a text is about something that happened on a day.
 pub(super) fn reports(subject: &Subject<'_>) -> bool {
     let kind = subject.source.memory.kind.as_deref().map(Cow::Borrowed);
-    (subject.title.is_report || subject.claims[0].is_report) || kind.is_some_and(|kind| words::is_report(&kind))
+    (subject.title.is_report || subject.claims[0].is_report)
+        || kind.is_some_and(|kind| words::is_report(&kind))
 }

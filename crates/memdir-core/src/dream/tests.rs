@@ -25,7 +25,9 @@ fn planned(sources: &[Source]) -> Plan {
 fn told(plan: &Plan) -> Vec<String> {
     let operations = plan.operations.iter().filter(|one| one.kind != OperationKind::Reindex);
     operations
-        .map(|one| format!("{} {} -> {}", one.kind.as_str(), one.names.join("+"), one.into.as_deref().unwrap_or("-")))
+        .map(|one| {
+            format!("{} {} -> {}", one.kind.as_str(), one.names.join("+"), one.into.as_deref().unwrap_or("-"))
+        })
         .collect()
 }
 
@@ -35,8 +37,22 @@ const REAL: &str = "Integration tests must run against a real database, never mo
 #[test]
 fn dr_05_a_merge_keeps_every_sentence_and_its_sources() {
     let sources = [
-        source("feedback-a", "feedback", "2026-01-02", "Integration tests hit a real database", &format!("{REAL}\n\n**Why:** mocked tests hid a broken migration."), "  tags:\n    - testing\n"),
-        source("feedback-b", "feedback", "2026-02-02", "Integration tests hit a real database", &format!("{REAL} The compose file starts one.\n\n**Why:** the incident took a weekend."), "  tags:\n    - database\n"),
+        source(
+            "feedback-a",
+            "feedback",
+            "2026-01-02",
+            "Integration tests hit a real database",
+            &format!("{REAL}\n\n**Why:** mocked tests hid a broken migration."),
+            "  tags:\n    - testing\n",
+        ),
+        source(
+            "feedback-b",
+            "feedback",
+            "2026-02-02",
+            "Integration tests hit a real database",
+            &format!("{REAL} The compose file starts one.\n\n**Why:** the incident took a weekend."),
+            "  tags:\n    - database\n",
+        ),
     ];
     let plan = planned(&sources);
     assert_eq!(plan.operations.len(), 2, "{:?}", told(&plan));
@@ -45,13 +61,23 @@ fn dr_05_a_merge_keeps_every_sentence_and_its_sources() {
     let into = merge.into.clone().unwrap();
     let change = merge.changes.iter().find(|change| change.name() == into).unwrap();
     let text = String::from_utf8(plan.versions[&change.after.unwrap()].clone()).unwrap();
-    for part in [REAL, "The compose file starts one.", "hid a broken migration", "took a weekend", "testing", "database"] {
+    for part in [
+        REAL,
+        "The compose file starts one.",
+        "hid a broken migration",
+        "took a weekend",
+        "testing",
+        "database",
+    ] {
         assert!(text.contains(part), "{part} is missing in {text}");
     }
     assert_eq!(text.matches(REAL).count(), 1, "{text}");
     let merged = Source::read(change_path(change), text.as_bytes(), now().timestamp());
     let other = if into == "feedback-a" { "feedback-b" } else { "feedback-a" };
-    assert_eq!((merged.memory.supersedes.clone(), merged.memory.aliases.clone()), (vec![other.to_owned()], vec![other.to_owned()]));
+    assert_eq!(
+        (merged.memory.supersedes.clone(), merged.memory.aliases.clone()),
+        (vec![other.to_owned()], vec![other.to_owned()])
+    );
 }
 
 fn change_path(change: &FileChange) -> MemoryPath {
@@ -62,8 +88,22 @@ fn change_path(change: &FileChange) -> MemoryPath {
 #[test]
 fn dr_05_of_two_that_contradict_each_other_the_newer_stays() {
     let sources = [
-        source("project-limit", "project", "2026-01-02", "Uploads are limited to 50 MB", "Uploads are limited to 50 MB.", ""),
-        source("project-limit-new", "project", "2026-03-02", "Uploads are limited to 100 MB", "Uploads are limited to 100 MB.", ""),
+        source(
+            "project-limit",
+            "project",
+            "2026-01-02",
+            "Uploads are limited to 50 MB",
+            "Uploads are limited to 50 MB.",
+            "",
+        ),
+        source(
+            "project-limit-new",
+            "project",
+            "2026-03-02",
+            "Uploads are limited to 100 MB",
+            "Uploads are limited to 100 MB.",
+            "",
+        ),
     ];
     let plan = planned(&sources);
     assert_eq!(told(&plan), ["supersede project-limit -> project-limit-new"]);
@@ -75,12 +115,54 @@ fn dr_05_of_two_that_contradict_each_other_the_newer_stays() {
 #[test]
 fn what_only_looks_alike_stays() {
     let sources = [
-        source("project-billing", "project", "2026-01-02", "The billing service listens on port 8081", "The billing service listens on port 8081.", ""),
-        source("project-search", "project", "2026-03-02", "The search service listens on port 8082", "The search service listens on port 8082.", ""),
-        source("project-quota-staging", "project", "2026-01-02", "The staging quota is 5 jobs", "The staging quota is 5 jobs.", ""),
-        source("project-quota-production", "project", "2026-03-02", "The production quota is 50 jobs", "The production quota is 50 jobs.", ""),
-        source("reference-en", "reference", "2026-03-02", "Release notes are on the website", "Release notes are published on the website.", ""),
-        source("reference-de", "reference", "2026-03-03", "Die Versionshinweise stehen auf der Webseite", "Die Versionshinweise werden auf der Webseite veröffentlicht.", ""),
+        source(
+            "project-billing",
+            "project",
+            "2026-01-02",
+            "The billing service listens on port 8081",
+            "The billing service listens on port 8081.",
+            "",
+        ),
+        source(
+            "project-search",
+            "project",
+            "2026-03-02",
+            "The search service listens on port 8082",
+            "The search service listens on port 8082.",
+            "",
+        ),
+        source(
+            "project-quota-staging",
+            "project",
+            "2026-01-02",
+            "The staging quota is 5 jobs",
+            "The staging quota is 5 jobs.",
+            "",
+        ),
+        source(
+            "project-quota-production",
+            "project",
+            "2026-03-02",
+            "The production quota is 50 jobs",
+            "The production quota is 50 jobs.",
+            "",
+        ),
+        source(
+            "reference-en",
+            "reference",
+            "2026-03-02",
+            "Release notes are on the website",
+            "Release notes are published on the website.",
+            "",
+        ),
+        source(
+            "reference-de",
+            "reference",
+            "2026-03-03",
+            "Die Versionshinweise stehen auf der Webseite",
+            "Die Versionshinweise werden auf der Webseite veröffentlicht.",
+            "",
+        ),
     ];
     assert_eq!(told(&planned(&sources)), [""; 0]);
 }
@@ -90,9 +172,30 @@ fn what_only_looks_alike_stays() {
 fn what_is_pinned_or_unreadable_or_not_trusted_is_left_alone() {
     let old = "  expires: 2026-01-31\n";
     let sources = [
-        source("project-pinned", "project", "2026-01-02", "Pinned", "It holds until the end of January.", &format!("{old}  pinned: true\n")),
-        source("project-quarantined", "project", "2026-01-02", "Not trusted", "It came from a page.", &format!("{old}  trust: quarantined\n")),
-        source("user-lisbon", "user", "2026-01-02", "The user is in Lisbon until January", "The user is in Lisbon.", old),
+        source(
+            "project-pinned",
+            "project",
+            "2026-01-02",
+            "Pinned",
+            "It holds until the end of January.",
+            &format!("{old}  pinned: true\n"),
+        ),
+        source(
+            "project-quarantined",
+            "project",
+            "2026-01-02",
+            "Not trusted",
+            "It came from a page.",
+            &format!("{old}  trust: quarantined\n"),
+        ),
+        source(
+            "user-lisbon",
+            "user",
+            "2026-01-02",
+            "The user is in Lisbon until January",
+            "The user is in Lisbon.",
+            old,
+        ),
         source("project-raw", "project", "2026-01-02", "Broken \" quotes", "It has a broken head.", old),
     ];
     assert_eq!(sources[2].memory.memory_type, Some(MemoryType::User));
@@ -102,7 +205,14 @@ fn what_is_pinned_or_unreadable_or_not_trusted_is_left_alone() {
 /// DR-06.
 #[test]
 fn dr_06_next_week_becomes_a_date_by_the_memory_s_own_day() {
-    let sources = [source("project-demo", "project", "2026-06-10", "The demo is next week", "The demo is next week in Berlin.", "")];
+    let sources = [source(
+        "project-demo",
+        "project",
+        "2026-06-10",
+        "The demo is next week",
+        "The demo is next week in Berlin.",
+        "",
+    )];
     let plan = planned(&sources);
     assert_eq!(told(&plan), ["rewrite-dates project-demo -> -"]);
     let after = plan.operations[0].changes[0].after.unwrap();
@@ -114,13 +224,44 @@ fn dr_06_next_week_becomes_a_date_by_the_memory_s_own_day() {
 #[test]
 fn dr_07_what_is_over_leaves() {
     let sources = [
-        source("project-voucher", "project", "2026-01-02", "Voucher of the campaign", "The voucher gives ten percent.", "  expires: 2026-04-30\n"),
-        source("project-old", "project", "2026-01-02", "Jobs are kept in a table", "Jobs are kept in a table.", "  status: superseded\n"),
-        source("project-freeze", "project", "2026-03-02", "Code freeze until 2026-04-09", "Code freeze until 2026-04-09.", ""),
-        source("project-decided", "project", "2025-11-03", "Decided on 2025-11-03 to use Postgres", "Decided on 2025-11-03 to use Postgres.", ""),
+        source(
+            "project-voucher",
+            "project",
+            "2026-01-02",
+            "Voucher of the campaign",
+            "The voucher gives ten percent.",
+            "  expires: 2026-04-30\n",
+        ),
+        source(
+            "project-old",
+            "project",
+            "2026-01-02",
+            "Jobs are kept in a table",
+            "Jobs are kept in a table.",
+            "  status: superseded\n",
+        ),
+        source(
+            "project-freeze",
+            "project",
+            "2026-03-02",
+            "Code freeze until 2026-04-09",
+            "Code freeze until 2026-04-09.",
+            "",
+        ),
+        source(
+            "project-decided",
+            "project",
+            "2025-11-03",
+            "Decided on 2025-11-03 to use Postgres",
+            "Decided on 2025-11-03 to use Postgres.",
+            "",
+        ),
     ];
     let plan = planned(&sources);
-    assert_eq!(told(&plan), ["archive project-voucher -> -", "archive project-old -> -", "archive project-freeze -> -"]);
+    assert_eq!(
+        told(&plan),
+        ["archive project-voucher -> -", "archive project-old -> -", "archive project-freeze -> -"]
+    );
     assert_eq!(plan.operations.iter().map(|one| one.risky).collect::<Vec<_>>()[..3], [false, false, true]);
 }
 
@@ -132,7 +273,10 @@ fn dr_08_what_is_used_together_gets_a_link_once() {
         source("project-b", "project", "2026-01-02", "Invoices have no gaps", "Invoices have no gaps.", ""),
     ];
     let pair = ("project-a".to_owned(), "project-b".to_owned());
-    let evidence = |used| Evidence { together: [(pair.clone(), Together { shown: 0, used })].into(), ..Evidence::default() };
+    let evidence = |used| Evidence {
+        together: [(pair.clone(), Together { shown: 0, used })].into(),
+        ..Evidence::default()
+    };
     assert_eq!(told(&plan(&sources, &evidence(1), &now())), [""; 0]);
     let linked = plan(&sources, &evidence(2), &now());
     assert_eq!(told(&linked), ["link project-a -> project-b"]);
@@ -145,14 +289,24 @@ fn dr_08_what_is_used_together_gets_a_link_once() {
 #[test]
 fn dr_12_at_most_a_fifth_leaves_by_itself() {
     let mut sources: Vec<Source> = (0..10)
-        .map(|n| source(&format!("project-{n}"), "project", "2026-01-02", &format!("Lamp {n} is from a museum"), "It came by boat.", ""))
+        .map(|n| {
+            source(
+                &format!("project-{n}"),
+                "project",
+                "2026-01-02",
+                &format!("Lamp {n} is from a museum"),
+                "It came by boat.",
+                "",
+            )
+        })
         .collect();
     for source in &mut sources[..3] {
         source.memory.expires = Some("2026-02-01".parse().unwrap());
     }
     let plan = planned(&sources);
     let split = split(&plan, Mode::Auto, sources.len());
-    let leaving = |places: &[usize]| places.iter().map(|at| plan.operations[*at].leaving().count()).sum::<usize>();
+    let leaving =
+        |places: &[usize]| places.iter().map(|at| plan.operations[*at].leaving().count()).sum::<usize>();
     assert_eq!((leaving(&split.now), leaving(&split.waiting)), (2, 1));
     assert!(leaves_too_many(3, 10) && !leaves_too_many(2, 10));
 }
@@ -161,11 +315,26 @@ fn dr_12_at_most_a_fifth_leaves_by_itself() {
 #[test]
 fn ux_17_an_operation_by_which_a_question_finds_less_is_blocked() {
     let sources = [
-        source("project-voucher", "project", "2026-01-02", "Voucher of the campaign", "The voucher gives ten percent.", "  expires: 2026-04-30\n"),
-        source("project-old", "project", "2026-01-02", "Jobs are kept in a table", "Jobs are kept in a table.", "  status: superseded\n"),
+        source(
+            "project-voucher",
+            "project",
+            "2026-01-02",
+            "Voucher of the campaign",
+            "The voucher gives ten percent.",
+            "  expires: 2026-04-30\n",
+        ),
+        source(
+            "project-old",
+            "project",
+            "2026-01-02",
+            "Jobs are kept in a table",
+            "Jobs are kept in a table.",
+            "  status: superseded\n",
+        ),
     ];
     let mut plan = planned(&sources);
-    let past = Past { query: "which voucher".into(), before: vec!["project-voucher".into()], after: Vec::new() };
+    let past =
+        Past { query: "which voucher".into(), before: vec!["project-voucher".into()], after: Vec::new() };
     let replay = review(&mut plan, &[past], &sources);
     assert_eq!((replay.queries, replay.worse.len()), (1, 1));
     assert_eq!(replay.worse[0].lost, ["project-voucher"]);
@@ -178,8 +347,22 @@ fn ux_17_an_operation_by_which_a_question_finds_less_is_blocked() {
 #[test]
 fn dr_12_a_memory_that_another_links_to_does_not_leave_by_itself() {
     let sources = [
-        source("project-voucher", "project", "2026-01-02", "Voucher of the campaign", "The voucher gives ten percent.", "  expires: 2026-04-30\n"),
-        source("project-shop", "project", "2026-01-02", "The shop takes vouchers", "The shop takes vouchers, see [[project-voucher]].", ""),
+        source(
+            "project-voucher",
+            "project",
+            "2026-01-02",
+            "Voucher of the campaign",
+            "The voucher gives ten percent.",
+            "  expires: 2026-04-30\n",
+        ),
+        source(
+            "project-shop",
+            "project",
+            "2026-01-02",
+            "The shop takes vouchers",
+            "The shop takes vouchers, see [[project-voucher]].",
+            "",
+        ),
     ];
     let mut plan = planned(&sources);
     review(&mut plan, &[], &sources);

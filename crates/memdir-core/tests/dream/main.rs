@@ -36,13 +36,22 @@ impl Figures {
             }
         }
         let sound: BTreeSet<&str> = vault.sound().collect();
-        let leaving = plan.operations.iter().flat_map(|operation| operation.leaving().map(move |name| (name, operation)));
+        let leaving = plan
+            .operations
+            .iter()
+            .flat_map(|operation| operation.leaving().map(move |name| (name, operation)));
         for (name, operation) in leaving {
             // What is planted may go, but only with its own.
             let own = vault.groups.iter().find(|group| group.names.iter().any(|one| one == name));
             let is_own = own.is_some_and(|own| operation.names.iter().all(|one| own.names.contains(one)));
             if sound.contains(name) || !is_own {
-                figures.harmed.push(format!("{} {:?} into {:?}: {}", operation.kind.as_str(), operation.names, operation.into, operation.reason));
+                figures.harmed.push(format!(
+                    "{} {:?} into {:?}: {}",
+                    operation.kind.as_str(),
+                    operation.names,
+                    operation.into,
+                    operation.reason
+                ));
             }
         }
         let rewritten = plan.operations.iter().filter(|one| one.kind == OperationKind::RewriteDates);

@@ -59,7 +59,8 @@ impl Vault {
             }
         }
         let sound: Vec<String> = vault.sound().map(str::to_owned).collect();
-        vault.together = sound.chunks_exact(13).take(15).map(|names| (names[0].clone(), names[7].clone())).collect();
+        vault.together =
+            sound.chunks_exact(13).take(15).map(|names| (names[0].clone(), names[7].clone())).collect();
         vault
     }
 
@@ -71,7 +72,8 @@ impl Vault {
 
     /// Returns what is known beside the memories: some were used together, and the page names all but some.
     pub(crate) fn evidence(&self) -> Evidence {
-        let pair = |(a, b): &(String, String)| if a < b { (a.clone(), b.clone()) } else { (b.clone(), a.clone()) };
+        let pair =
+            |(a, b): &(String, String)| if a < b { (a.clone(), b.clone()) } else { (b.clone(), a.clone()) };
         let often = Together { shown: 4, used: 2 };
         let together: BTreeMap<_, _> = self.together.iter().map(|names| (pair(names), often)).collect();
         Evidence { together, ..Evidence::default() }.with_names(&self.sources)

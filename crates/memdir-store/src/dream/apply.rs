@@ -90,7 +90,12 @@ struct Prepared {
     left: Vec<(String, String)>,
 }
 
-fn prepare(dreamer: &Dreamer<'_>, writer: &Writer<'_>, run: &Run, confirmed: bool) -> Result<Prepared, DreamError> {
+fn prepare(
+    dreamer: &Dreamer<'_>,
+    writer: &Writer<'_>,
+    run: &Run,
+    confirmed: bool,
+) -> Result<Prepared, DreamError> {
     let plan = run.plan();
     let originals = plan.originals();
     let mut live: BTreeMap<&str, Option<ContentHash>> = BTreeMap::new();
@@ -157,13 +162,16 @@ fn objection(
         if current.get(path) != Some(&change.before) {
             return Some("it builds on another operation that is left alone".to_owned());
         }
-        let (before, after) = (run.versions.get(&change.before), change.after.map(|hash| run.versions.get(&hash)));
+        let (before, after) =
+            (run.versions.get(&change.before), change.after.map(|hash| run.versions.get(&hash)));
         match (before, after) {
             (None, _) | (_, Some(None)) => return Some("its text is no longer kept".to_owned()),
             (Some(_), Some(Some(after))) if after.len() as u64 > MAX_MEMORY / 10 => {
                 return Some("it would be too large".to_owned());
             }
-            (Some(before), Some(Some(after))) if !secrets(&dreamer.gate.scanner, after, Some(before)).is_empty() => {
+            (Some(before), Some(Some(after)))
+                if !secrets(&dreamer.gate.scanner, after, Some(before)).is_empty() =>
+            {
                 return Some("it would hold a secret".to_owned());
             }
             _ => {}
@@ -182,8 +190,7 @@ fn edit(run: &Run, path: &str, original: ContentHash, after: Option<ContentHash>
 }
 
 fn change_set(run: &Run, prepared: &Prepared) -> ChangeSet {
-    let told: Vec<String> =
-        prepared.kinds.iter().map(|(kind, n)| format!("{n} {}", kind.as_str())).collect();
+    let told: Vec<String> = prepared.kinds.iter().map(|(kind, n)| format!("{n} {}", kind.as_str())).collect();
     ChangeSet {
         author: Author::Dream,
         by: Surface::Dream,
@@ -204,9 +211,11 @@ pub fn undo(dreamer: &Dreamer<'_>, run: &mut Run) -> Result<Undone, DreamError> 
     let (back, left) = writer.undo_unedited(&change)?;
     drop(writer);
     run.state = State::Undone;
-    run.update(dreamer.vault).map_err(|source| DreamError::Io { path: dreamer.vault.state_path(), source })?;
+    run.update(dreamer.vault)
+        .map_err(|source| DreamError::Io { path: dreamer.vault.state_path(), source })?;
     let restored = back.undone.ops.iter().filter(|op| op.area == crate::history::Area::Vault);
-    let is_back = |path: &str| path != memdir_core::memory::INDEX_PAGE && !left.iter().any(|left| left == path);
+    let is_back =
+        |path: &str| path != memdir_core::memory::INDEX_PAGE && !left.iter().any(|left| left == path);
     let n_restored = restored.filter(|op| is_back(&op.path)).count();
     Ok(Undone { change: back.change, n_restored, left })
 }

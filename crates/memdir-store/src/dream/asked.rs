@@ -53,7 +53,8 @@ pub fn note(vault: &Vault, words: &str, shown: Vec<String>, t: Timestamp) -> io:
 
 /// Returns the newest questions, each once, the oldest of them first.
 pub fn questions(vault: &Vault) -> Vec<Question> {
-    let bytes = Dir::open(&vault.state_path()).ok().and_then(|state| state.read(FILE, MAX_FILE).ok().flatten());
+    let bytes =
+        Dir::open(&vault.state_path()).ok().and_then(|state| state.read(FILE, MAX_FILE).ok().flatten());
     let bytes = bytes.unwrap_or_default();
     let mut seen = std::collections::BTreeSet::new();
     let mut newest: Vec<Question> = bytes

@@ -34,7 +34,11 @@ pub(super) fn gather(dreamer: &Dreamer<'_>, beat: &mut dyn FnMut()) -> io::Resul
     }
     let usage = Usage::of(vault, None, dreamer.now.timestamp());
     let missing = dreamer.verifier.map(|verifier| missing(vault, verifier, &loaded)).unwrap_or_default();
-    let archived = vault.archived().iter().map(|old| old.path.stem().split('@').next().unwrap_or_default().to_owned()).collect();
+    let archived = vault
+        .archived()
+        .iter()
+        .map(|old| old.path.stem().split('@').next().unwrap_or_default().to_owned())
+        .collect();
     let page = snapshot.index_page().ok().flatten();
     let sources: Vec<Source> = loaded.into_iter().map(|loaded| source(loaded, &usage)).collect();
     let evidence = Evidence { together: together(vault), missing, archived, names: BTreeSet::new(), page };
@@ -109,7 +113,8 @@ fn missing(vault: &Vault, verifier: &Verifier, loaded: &[Loaded]) -> BTreeMap<St
                 || checked.claim.kind == ClaimKind::Url
         });
         if !firm.is_empty() && firm.iter().all(|checked| is_gone(&checked.state)) && !may_be_found {
-            let names: Vec<String> = firm.iter().map(|checked| format!("`{}`", checked.claim.value)).collect();
+            let names: Vec<String> =
+                firm.iter().map(|checked| format!("`{}`", checked.claim.value)).collect();
             missing.insert(subject.path.stem().to_owned(), names.join(", "));
         }
     }

@@ -132,7 +132,12 @@ pub fn may(vault: &Vault, now: jiff::Timestamp) -> Decision {
 }
 
 /// Dreams over a vault, as far as the gates, the lock and the review allow.
-pub fn dream(dreamer: &Dreamer<'_>, mode: Mode, wish: Wish, beat: &mut dyn FnMut()) -> Result<Dreamt, DreamError> {
+pub fn dream(
+    dreamer: &Dreamer<'_>,
+    mode: Mode,
+    wish: Wish,
+    beat: &mut dyn FnMut(),
+) -> Result<Dreamt, DreamError> {
     let now = dreamer.now.timestamp();
     if wish == Wish::WhenDue {
         match may(dreamer.vault, now) {
@@ -140,7 +145,9 @@ pub fn dream(dreamer: &Dreamer<'_>, mode: Mode, wish: Wish, beat: &mut dyn FnMut
             decision => return Ok(Dreamt::NotNow(decision)),
         }
     }
-    let Some(mut post) = Post::attempt(dreamer.vault.home(), &post(dreamer.vault))? else { return Ok(Dreamt::Busy) };
+    let Some(mut post) = Post::attempt(dreamer.vault.home(), &post(dreamer.vault))? else {
+        return Ok(Dreamt::Busy);
+    };
     post.beat("dreaming");
     let done = under_lock(dreamer, mode, wish, &mut || {
         post.beat("dreaming");

@@ -73,7 +73,9 @@ impl<L: Library> Library for Overlay<'_, L> {
     fn nearest(&self, row: &Row, limit: usize) -> Result<Vec<(DocId, i32)>, Self::Error> {
         let mut near = self.below.nearest(row, limit + self.hidden.len())?;
         near.retain(|(doc, _)| !self.hidden.contains(doc));
-        near.extend(self.above(self.above.nearest(row, limit)).into_iter().map(|(doc, dot)| (doc + self.first, dot)));
+        near.extend(
+            self.above(self.above.nearest(row, limit)).into_iter().map(|(doc, dot)| (doc + self.first, dot)),
+        );
         near.sort_by_key(|(doc, dot)| (-dot, *doc));
         near.truncate(limit);
         Ok(near)

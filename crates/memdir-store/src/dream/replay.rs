@@ -13,7 +13,11 @@ use crate::notes::{self, Notes, NotesError};
 use crate::usage::Usage;
 
 /// Asks what was asked lately once more, before and after a plan.
-pub(super) fn replay(dreamer: &Dreamer<'_>, plan: &Plan, beat: &mut dyn FnMut()) -> Result<Vec<Past>, NotesError> {
+pub(super) fn replay(
+    dreamer: &Dreamer<'_>,
+    plan: &Plan,
+    beat: &mut dyn FnMut(),
+) -> Result<Vec<Past>, NotesError> {
     let questions = asked::questions(dreamer.vault);
     if questions.is_empty() {
         return Ok(Vec::new());
@@ -24,7 +28,8 @@ pub(super) fn replay(dreamer: &Dreamer<'_>, plan: &Plan, beat: &mut dyn FnMut())
         let overlay = Overlay::new(notes, &hidden, added.clone())?;
         let mut pasts = Vec::with_capacity(questions.len());
         for question in &questions {
-            let (before, after) = (found(notes, &question.q, dreamer, &usage)?, found(&overlay, &question.q, dreamer, &usage)?);
+            let (before, after) =
+                (found(notes, &question.q, dreamer, &usage)?, found(&overlay, &question.q, dreamer, &usage)?);
             pasts.push(Past { query: question.q.clone(), before, after });
         }
         Ok(pasts)
@@ -34,7 +39,12 @@ pub(super) fn replay(dreamer: &Dreamer<'_>, plan: &Plan, beat: &mut dyn FnMut())
     Ok(pasts)
 }
 
-fn found<L: Library>(library: &L, words: &str, dreamer: &Dreamer<'_>, usage: &Usage) -> Result<Vec<String>, L::Error> {
+fn found<L: Library>(
+    library: &L,
+    words: &str,
+    dreamer: &Dreamer<'_>,
+    usage: &Usage,
+) -> Result<Vec<String>, L::Error> {
     let moment = Moment { prompt: words.to_owned(), ..Moment::default() };
     let recalled = recall(library, &moment, dreamer.now, &Weights::fitted(), usage)?;
     Ok(recalled.hits.into_iter().map(|hit| hit.note.name).collect())

@@ -86,7 +86,12 @@ impl Writer<'_> {
         record.ok_or_else(|| CommitError::NoChange(id.to_string()))
     }
 
-    fn carry_back(&mut self, record: Record, plan: Plan, session: Option<String>) -> Result<Undone, CommitError> {
+    fn carry_back(
+        &mut self,
+        record: Record,
+        plan: Plan,
+        session: Option<String>,
+    ) -> Result<Undone, CommitError> {
         let id = &record.change.id;
         let change = Change {
             id: self.next_id()?,

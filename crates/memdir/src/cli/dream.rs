@@ -76,7 +76,9 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
 
 fn dream_now(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
     let vault = if args.user { context.open_user()? } else { context.open_project()? };
-    let Some(vault) = vault else { return Err(Failure::refusal("there is no vault yet").hint("`memdir init` makes one")) };
+    let Some(vault) = vault else {
+        return Err(Failure::refusal("there is no vault yet").hint("`memdir init` makes one"));
+    };
     vault.settle()?;
     let wish = match (args.dry_run, args.now) {
         (true, _) => Wish::DryRun,
@@ -130,7 +132,9 @@ fn failure(err: DreamError) -> Failure {
         DreamError::TooMany { .. } => {
             Failure::refusal(err.to_string()).hint("a fifth may leave by itself; `--yes` confirms more")
         }
-        DreamError::Settled { .. } => Failure::refusal(err.to_string()).hint("`memdir dream list` shows the runs"),
+        DreamError::Settled { .. } => {
+            Failure::refusal(err.to_string()).hint("`memdir dream list` shows the runs")
+        }
         err => Failure::from_chain(&err),
     }
 }
@@ -138,13 +142,16 @@ fn failure(err: DreamError) -> Failure {
 fn shut(decision: Decision) -> Failure {
     let why = match decision {
         Decision::Dream => "nothing stands against it".to_owned(),
-        Decision::TooSoon { until } => format!("too soon: the last dream was less than a day ago, the next may be at {until}"),
+        Decision::TooSoon { until } => {
+            format!("too soon: the last dream was less than a day ago, the next may be at {until}")
+        }
         Decision::TooQuiet { n_sessions, needed } => {
             format!("too quiet: {n_sessions} of {needed} sessions since the last dream")
         }
         Decision::Resting { until } => format!("the last dream failed; the next attempt is at {until}"),
     };
-    Failure::refusal(why).hint("`memdir dream --now` does not wait, `--dry-run` only shows what would be done")
+    Failure::refusal(why)
+        .hint("`memdir dream --now` does not wait, `--dry-run` only shows what would be done")
 }
 
 /// Finds a run in the vaults of this place: by its id, or the newest in one of some states.
@@ -153,7 +160,9 @@ fn find(id: Option<&str>, states: &[State], context: &Context) -> Result<(Vault,
     for vault in context.vaults()? {
         let run = match id {
             Some(id) => dream::find(&vault, id),
-            None => states.iter().filter_map(|state| dream::newest(&vault, *state)).max_by(|a, b| a.id.cmp(&b.id)),
+            None => {
+                states.iter().filter_map(|state| dream::newest(&vault, *state)).max_by(|a, b| a.id.cmp(&b.id))
+            }
         };
         if let Some(run) = run
             && found.as_ref().is_none_or(|(_, other)| other.id < run.id)

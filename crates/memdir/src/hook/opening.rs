@@ -94,7 +94,8 @@ fn dreamt(vault: &Vault) -> Option<String> {
     let waiting = waiting.into_iter().find(|run| run.state == State::Proposed);
     let mut parts = Vec::new();
     if let Some(run) = done {
-        let n = count(run.operations.len() - run.left.len().min(run.operations.len()), "operation", "operations");
+        let n =
+            count(run.operations.len() - run.left.len().min(run.operations.len()), "operation", "operations");
         parts.push(format!("carried out {n} (undo: memdir dream undo {})", run.id));
     }
     if let Some(run) = waiting {

@@ -1,5 +1,6 @@
 //! `memdir bench`: how good and how fast recall is, and the weights it goes by.
 
+mod dream;
 mod haystacks;
 mod latency;
 mod retrieval;
@@ -48,6 +49,8 @@ enum What {
     Latency(latency::Sizes),
     /// Show how cost grows with the number of memories
     Scale(scale::Sizes),
+    /// Show how the planning of a dream grows with the number of memories
+    Dream(dream::Sizes),
     /// Fit the weights to a labelled suite, or to logs with questions, and print the table
     Tune {
         /// Directory with NAME.memories.jsonl and NAME.prompts.jsonl
@@ -83,6 +86,7 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
         What::Retrieval(files) => retrieval::run(files, ui)?,
         What::Latency(sizes) => latency::run(sizes, context, ui)?,
         What::Scale(sizes) => scale::run(sizes, context, ui)?,
+        What::Dream(sizes) => dream::run(sizes, context, ui)?,
         What::Tune { suite: None, docs, queries, .. } => retrieval::tune(docs, queries, ui)?,
         What::Tune { suite: Some(suite), alarms, curve, .. } => {
             let suite = Suite::read(suite)?;

@@ -44,7 +44,10 @@ pub(super) fn done(applied: Option<&(Run, Applied)>, waiting: Option<&Run>, ui: 
         ui.toned(Tone::Strong, &format!("waits for your word: dream {}", run.id));
         operations(run, ui);
         worse(&run.replay, ui);
-        ui.say(&format!("`memdir dream show {0}` shows the diff, `memdir dream apply {0}` carries it out", run.id));
+        ui.say(&format!(
+            "`memdir dream show {0}` shows the diff, `memdir dream apply {0}` carries it out",
+            run.id
+        ));
     }
 }
 
@@ -100,7 +103,8 @@ fn described(run: &Run) -> Value {
 }
 
 fn outcome(run: &Run, applied: &Applied) -> Value {
-    let left: Vec<Value> = applied.left.iter().map(|(names, why)| json!({ "names": names, "why": why })).collect();
+    let left: Vec<Value> =
+        applied.left.iter().map(|(names, why)| json!({ "names": names, "why": why })).collect();
     json!({ "id": run.id, "change": applied.change, "done": applied.n_done, "left": left })
 }
 
