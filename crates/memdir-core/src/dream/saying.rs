@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::words::{
-    canonical, is_change, is_denier, is_negation, is_numbered, is_plain, is_qualifier, is_report, number,
-    weekday,
+    canonical, is_change, is_denier, is_measured, is_negation, is_numbered, is_plain, is_qualifier,
+    is_report, number, weekday,
 };
 use crate::terms::{Origin, is_stop_word, terms};
 
@@ -204,8 +204,19 @@ fn value(tokens: &[Token], at: usize) -> Option<(Kind, String)> {
     if digits.is_empty() || !is_unit {
         return None;
     }
+    // "Lamp 3" is one of several lamps; "port 8081" and "iOS 16" are values of one thing.
+    let is_alone = suffix.is_empty() && unit_after(tokens, at).is_empty();
+    if is_alone && at > 0 && !tokens[at - 1].is_name && counts_things(before) {
+        return None;
+    }
     let unit = if suffix.is_empty() { unit_after(tokens, at) } else { suffix.to_owned() };
     Some((Kind::Number(unit), digits.replace([',', '_'], "")))
+}
+
+/// Says whether a number after the word tells which one of several is meant.
+fn counts_things(word: &str) -> bool {
+    let is_word = word.chars().all(char::is_alphabetic);
+    is_word && !is_stop_word(word) && !is_plain(word) && !is_change(word) && !is_measured(word)
 }
 
 /// Returns the unit that follows a number: the next word, if it is a small one of measure.
@@ -267,8 +278,11 @@ mod tests {
 
     #[test]
     fn a_numbered_thing_is_a_name() {
-        let saying = Saying::of("Sprint 14 closes with shard 2");
-        assert!(saying.values.is_empty(), "{:?}", saying.values);
+        for text in ["Sprint 14 closes with shard 2", "Lamp 3 is on loan", "the light in hall 2"] {
+            let saying = Saying::of(text);
+            assert!(saying.values.is_empty(), "{:?}", saying.values);
+        }
+        assert!(!Saying::of("the app needs iOS 16").values.is_empty());
     }
 
     #[test]

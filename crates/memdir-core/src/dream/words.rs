@@ -183,3 +183,16 @@ const FILING: &[&str] = &[
 pub(super) fn is_filing(word: &str) -> bool {
     FILING.contains(&word)
 }
+
+/// Words for what is measured: a number after one of them is its value.
+#[rustfmt::skip]
+const MEASURED: &[&str] = &[
+    "port", "limit", "size", "timeout", "version", "max", "min", "quota", "retries", "level", "ttl", "threshold", "count", "capacity", "budget",
+    "age", "weight", "width", "depth", "height", "priority", "about", "least", "most", "under", "over", "above", "below", "exactly", "roughly", "almost",
+    "contrast", "rate", "percent", "score", "grade", "extension", "limited", "price", "rund", "etwa", "höchstens", "mindestens", "allows", "equals",
+];
+
+/// Says whether a number after the word is a value of it.
+pub(super) fn is_measured(word: &str) -> bool {
+    MEASURED.contains(&word)
+}

@@ -1,5 +1,8 @@
 //! How well a dream without a model does: vaults written by hand, with what is to be found planted among what is sound.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+#![expect(clippy::print_stderr, reason = "the figures are what the test is for")]
+
 mod vault;
 
 use std::collections::{BTreeMap, BTreeSet};

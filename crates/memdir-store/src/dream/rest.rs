@@ -8,6 +8,7 @@ use memdir_core::dream::{Limits, Rest};
 use serde::{Deserialize, Serialize};
 
 use super::run::{folder, known_folder};
+use crate::disk::Dir;
 use crate::journal::Journal;
 use crate::lock::Lock;
 use crate::vault::Vault;
@@ -40,7 +41,11 @@ fn update(vault: &Vault, change: impl FnOnce(&mut Kept)) -> io::Result<()> {
     let _lock = Lock::acquire(&locks, &format!("rest-{}.lock", vault.id())).map_err(io::Error::other)?;
     let mut kept = load(vault);
     change(&mut kept);
-    folder(vault)?.replace(FILE, &serde_json::to_vec(&kept)?)
+    let dreams = folder(vault)?;
+    // By way of the state's own folder: only there are temporary files swept.
+    let state = Dir::open(&vault.state_path())?;
+    state.stage(&serde_json::to_vec(&kept)?)?.rename_over(&dreams, FILE)?;
+    dreams.sync()
 }
 
 /// Returns what the gates look at. Sessions are those that were heard of here, and those of journal and ledger.

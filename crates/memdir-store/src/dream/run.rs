@@ -120,16 +120,18 @@ impl Run {
             told: false,
             versions,
         };
-        run.keep(&dreams)?;
+        run.keep(dreamer.vault, &dreams)?;
         Ok(run)
     }
 
     /// Writes a run whole; the plan comes last, so that what has one is complete.
-    fn keep(&self, dreams: &Dir) -> io::Result<()> {
+    fn keep(&self, vault: &Vault, dreams: &Dir) -> io::Result<()> {
+        // By way of the state's own folder: only there are temporary files swept.
+        let state = Dir::open(&vault.state_path())?;
         let dir = dreams.ensure_sub(self.id.as_str())?;
         let (before, after) = (dir.ensure_sub(BEFORE)?, dir.ensure_sub(AFTER)?);
         let write = |folder: &Dir, name: String, hash: &ContentHash| match self.versions.get(hash) {
-            Some(bytes) => dir.replace_derived(folder, &name, bytes),
+            Some(bytes) => state.replace_derived(folder, &name, bytes),
             None => Ok(()),
         };
         let plan = self.plan();
@@ -147,17 +149,19 @@ impl Run {
                 write(&after, file_name(&change.path, hash, is_passing), hash)?;
             }
         }
-        dir.replace_derived(&dir, REPORT, self.report().as_bytes())?;
-        self.save(&dir)
+        state.replace_derived(&dir, REPORT, self.report().as_bytes())?;
+        self.save(&state, &dir)
     }
 
-    fn save(&self, dir: &Dir) -> io::Result<()> {
-        dir.replace(PLAN, &serde_json::to_vec_pretty(self)?)
+    fn save(&self, state: &Dir, dir: &Dir) -> io::Result<()> {
+        state.stage(&serde_json::to_vec_pretty(self)?)?.rename_over(dir, PLAN)?;
+        dir.sync()
     }
 
     /// Writes what became of the run.
     pub(super) fn update(&self, vault: &Vault) -> io::Result<()> {
-        self.save(&Dir::open(&path(vault).join(self.id.as_str()))?)
+        let state = Dir::open(&vault.state_path())?;
+        self.save(&state, &Dir::open(&path(vault).join(self.id.as_str()))?)
     }
 
     /// Returns the report.

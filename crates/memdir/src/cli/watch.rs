@@ -14,7 +14,7 @@ use crate::work::{self, Drained, Tick};
 ///
 /// Files, functions, flags and days that memories name are looked up in the project; a memory whose claims no longer hold is
 /// marked, so that the next session that is shown it is told. Sessions that nobody ended are ended, and what waits in the
-/// queue is done. No memory is changed. `memdir daemon run` does the same for all projects in the background.
+/// queue is done, also a dream when its time has come. `memdir daemon run` does the same for all projects in the background.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Seconds between two looks
