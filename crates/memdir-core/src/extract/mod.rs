@@ -1,14 +1,43 @@
 //! What a conversation teaches: candidates for memories, each with the words it was taken from.
 //!
-//! A [`Candidate`] is found by rules or proposed by a model; both pass the same gates afterwards. It says who said it, for
-//! what only a tool said is believed by nobody, and quotes the messages it rests on.
+//! A [`Candidate`] is found by rules ([`by_rules`]) or proposed by a model; both are an [`Extractor`], and both pass the
+//! same gates afterwards. It says who said it, for what only a tool said is believed by nobody, and quotes the messages
+//! it rests on. Rules make candidates and never memories: only a person turns one of theirs into a memory.
+//!
+//! ```text
+//!   messages ─▶ own words ─▶ sentences ─▶ claims ─▶ reason · occasion · what "that" was ─▶ Candidate
+//!               (no code,     (read by     (lasting?     (of the message, or of the
+//!                logs, quotes) statement)   by type)      agent's message before it)
+//! ```
+//!
+//! Nothing here reads a file or a repository: only the given messages count, and what they claim is looked up when it is
+//! recalled. Look at [`by_rules`] first, then at `claim.rs`, which decides what lasts.
 
+mod claim;
+mod confirm;
+mod explain;
+mod make;
+mod prose;
+mod rules;
+mod said;
+mod sentence;
+mod stranger;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub use make::{Around, Held};
+pub use rules::{Rules, by_rules};
+pub use said::Said;
+
+use crate::hash::ContentHash;
 use crate::memory::{MemoryName, MemoryType, Provenance, Scope};
 
 /// Something that may be worth remembering.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// The memory it would be.
+    /// The memory it would be; one that exists already would be brought up to date.
     pub name: MemoryName,
     /// Which of the four.
     pub memory_type: MemoryType,
@@ -34,3 +63,44 @@ pub struct Evidence {
     /// Its words, as they stand there.
     pub quote: String,
 }
+
+impl Candidate {
+    /// Says whether nobody believes it before the user has vouched for it.
+    pub fn is_quarantined(&self) -> bool {
+        matches!(self.provenance, Provenance::Tool | Provenance::Outside)
+    }
+
+    /// Identifies what it rests on, so that the same words of a session make one candidate however often they are read.
+    pub fn evidence_hash(&self, session: &str) -> ContentHash {
+        let mut text = session.to_owned();
+        for evidence in &self.evidence {
+            text.push('\0');
+            text.push_str(&evidence.quote);
+        }
+        ContentHash::of(text.as_bytes())
+    }
+}
+
+/// How candidates were found, which decides what may become of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FoundBy {
+    /// By rules: they wait for the user's word.
+    Rules,
+    /// By a model: what the user said is saved, if the gates agree.
+    Model,
+}
+
+/// Finds what a conversation teaches.
+pub trait Extractor {
+    /// Finds candidates in `window`, the messages that are new, oldest first. `manifest` lists the memories there are, a
+    /// line each.
+    fn extract(&mut self, window: &[Said], manifest: &str) -> Result<Vec<Candidate>, ExtractError>;
+
+    /// Says how it finds them.
+    fn found_by(&self) -> FoundBy;
+}
+
+/// Says that a conversation could not be looked through.
+#[derive(Debug, thiserror::Error)]
+#[error("what was said could not be looked through")]
+pub struct ExtractError(#[source] pub Box<dyn std::error::Error + Send + Sync>);

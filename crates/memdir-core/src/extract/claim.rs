@@ -1,0 +1,258 @@
+//! Decides whether a sentence of the user says something that lasts, and of which type.
+//!
+//! What a sentence does is read elsewhere; here it is asked whether that outlives the task at hand. "Don't rename it yet"
+//! and "never push to main" do the same, and only one of them is a rule. So each type has what must speak for it, and what
+//! passes is told by what it points at: this file, right now, just this once. A question, a guess and a wish claim nothing.
+
+use super::sentence::Sentence;
+use super::words::{begins, has, table, without_interjections};
+use crate::memory::MemoryType;
+use crate::statement::Act;
+
+/// How sure the reading must be where other signs speak for it too, and where none does.
+const LIKELY: f32 = 0.5;
+const SURE: f32 = 0.7;
+
+/// What a sentence claims.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Claim {
+    /// The memory it would make.
+    pub(super) memory_type: MemoryType,
+    /// How likely it is.
+    pub(super) likely: f32,
+}
+
+/// What stands around a sentence, as far as it changes what the sentence means.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Beside {
+    /// A reason for it stands in the next sentence.
+    pub(super) has_reason: bool,
+    /// The agent had said or done something before it.
+    pub(super) answers: bool,
+}
+
+/// Says what a sentence claims, if anything that lasts.
+pub(super) fn claim(sentence: &Sentence, beside: Beside) -> Option<Claim> {
+    let is_told = sentence.is_long_enough() && !sentence.reading.is_question() && !ends_as_question(sentence);
+    if !is_told || is_guess(sentence) || is_about_session(sentence) {
+        return None;
+    }
+    let is_claimed = |memory_type: MemoryType, likely: f32| {
+        let holds = match memory_type {
+            MemoryType::Feedback => is_feedback(sentence, likely, beside),
+            MemoryType::User => is_about_user(sentence, likely),
+            MemoryType::Project => is_context(sentence, likely, beside),
+            MemoryType::Reference => is_pointer(sentence, likely),
+        };
+        holds.then_some(Claim { memory_type, likely })
+    };
+    by_likelihood(sentence).into_iter().find_map(|(memory_type, likely)| is_claimed(memory_type, likely))
+}
+
+/// Returns the types, the likeliest first.
+fn by_likelihood(sentence: &Sentence) -> [(MemoryType, f32); 4] {
+    let sum = |acts: &[Act]| acts.iter().map(|act| sentence.reading.likely(*act)).sum::<f32>();
+    let mut types = [
+        (MemoryType::Feedback, sum(&[Act::Feedback, Act::Rule])),
+        (MemoryType::User, sum(&[Act::Preference, Act::Role])),
+        (MemoryType::Project, sum(&[Act::Decision, Act::Context, Act::Gotcha])),
+        (MemoryType::Reference, sum(&[Act::Pointer])),
+    ];
+    types.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    types
+}
+
+/// People leave the mark away.
+fn ends_as_question(sentence: &Sentence) -> bool {
+    let said = without_interjections(&sentence.lower);
+    sentence.text.trim_end().ends_with(['?', '？'])
+        || begins(said, table("asking")) && !has(said, &["because", "the reason"])
+}
+
+/// A guess, a wish, a case that is only imagined.
+fn is_guess(sentence: &Sentence) -> bool {
+    let said = without_interjections(&sentence.lower);
+    let begins_so = begins(said, table("imagined"));
+    let doubts = has(&sentence.lower, table("doubting"));
+    begins_so || doubts || sentence.shows(&["undecided"]) && !sentence.shows(&["decided"])
+}
+
+/// What holds for this session and not after it.
+fn is_about_session(sentence: &Sentence) -> bool {
+    has(&sentence.lower, table("this session"))
+}
+
+/// Speaks of all cases and not of one.
+fn is_general(sentence: &Sentence) -> bool {
+    sentence.shows(&[
+        "always",
+        "from now on",
+        "occasion of work",
+        "whole project",
+        "custom",
+        "never happens",
+        "condition",
+    ]) || has(&sentence.lower, table("every case"))
+}
+
+/// Points at one thing that is before both: this file, that test, the line over there.
+fn points_at_one(sentence: &Sentence) -> bool {
+    let points = has(&sentence.lower, table("pointing"));
+    points
+        || sentence.shows(&["path", "name from code", "several paths"])
+        || has_definite_object(&sentence.lower)
+}
+
+/// "don't rename the field": an order about something definite.
+fn has_definite_object(lower: &str) -> bool {
+    let said = without_interjections(lower);
+    let said = super::words::rest_behind(said, &["please", "don't", "do not", "never", "stop", "just"])
+        .unwrap_or(said);
+    let mut words = said.split_whitespace();
+    words.next();
+    matches!(words.next(), Some("the" | "my" | "your"))
+}
+
+/// Corrects what the agent did, in so many words.
+fn corrects(sentence: &Sentence) -> bool {
+    sentence.shows(&["correction"])
+        || begins(&sentence.lower, table("correcting begin"))
+        || has(&sentence.lower, table("correcting"))
+}
+
+fn is_feedback(sentence: &Sentence, likely: f32, beside: Beside) -> bool {
+    let gives_reason = beside.has_reason || sentence.shows(&["reason", "incident"]);
+    let is_general = is_general(sentence);
+    let is_conduct = sentence.shows(&["agent's conduct"]);
+    if is_praise(sentence) {
+        return likely >= LIKELY && is_right_call(&sentence.lower) && has_content(sentence);
+    }
+    if is_ban(sentence) {
+        let is_plain = is_general || is_conduct || !points_at_one(sentence);
+        return likely >= 0.35
+            && !has(&sentence.lower, &["yet", "noch nicht", "아직"])
+            && (is_plain || gives_reason);
+    }
+    if is_order(sentence) {
+        let is_correction = corrects(sentence) && beside.answers && !points_at_one(sentence);
+        let is_lasting = is_general && (likely >= LIKELY || is_conduct);
+        return likely >= 0.4
+            && (is_lasting
+                || is_conduct && !points_at_one(sentence)
+                || is_correction && (gives_reason || sentence.shows(&["alternative", "negation"])));
+    }
+    let is_custom = is_custom(sentence, beside);
+    is_custom && likely >= 0.2
+        || likely >= SURE && (is_general || is_conduct || sentence.shows(&["duty", "we", "you did"]))
+}
+
+/// "we never …", "we use X, not Y": how a team works, said to who did otherwise.
+fn is_custom(sentence: &Sentence, beside: Beside) -> bool {
+    let said = without_interjections(&sentence.lower);
+    let begins_so = begins(said, table("team custom"));
+    let uses = begins(said, table("team uses"));
+    let is_set_against = sentence.shows(&["negation", "alternative", "ban"])
+        || has(&sentence.lower, &["not", "never", "instead of", "nicht", "statt", "nie"]);
+    begins_so
+        && sentence.shows(&["ban", "always", "custom", "negation", "general statement", "never happens"])
+        || uses && (is_set_against || beside.answers && corrects(sentence))
+}
+
+fn is_ban(sentence: &Sentence) -> bool {
+    sentence.shows(&["ban"])
+        || begins(without_interjections(&sentence.lower), &["stop", "hör auf", "lass das", "그만"])
+}
+
+fn is_order(sentence: &Sentence) -> bool {
+    sentence.shows(&["imperative", "please"])
+        && !begins(without_interjections(&sentence.lower), &["we", "i", "our", "wir", "ich"])
+}
+
+fn is_praise(sentence: &Sentence) -> bool {
+    sentence.shows(&["praise"]) && !sentence.shows(&["ban", "from now on"])
+}
+
+/// Praise that tells what was right, so that it can be done again.
+fn is_right_call(lower: &str) -> bool {
+    has(lower, table("right call"))
+}
+
+/// Says whether praise tells of what: more than its own words.
+fn has_content(sentence: &Sentence) -> bool {
+    let words = sentence.lower.split(|c: char| !c.is_alphanumeric() && c != '\'');
+    words.filter(|word| word.chars().count() > 1 && !table("empty praise").contains(word)).count() >= 3
+        || sentence.text.chars().filter(|c| crate::text::is_unspaced(*c)).count() >= 10
+}
+
+fn is_about_user(sentence: &Sentence, likely: f32) -> bool {
+    let said = without_interjections(&sentence.lower);
+    let is_wish = begins(said, table("wish"));
+    let is_passing = sentence.shows(&["doing right now", "this session"]) && likely < 0.9;
+    let names_self = sentence.shows(&[
+        "first person",
+        "profession",
+        "liking",
+        "own tool",
+        "knowledge",
+        "responsibility",
+        "unnamed person",
+        "person",
+    ]);
+    likely >= 0.6 && !is_wish && !is_passing && names_self
+}
+
+/// Signs of what no file shows.
+const CONTEXT: &[&str] = &[
+    "goal",
+    "deadline",
+    "incident",
+    "law or contract",
+    "stakeholder",
+    "motive",
+    "outside limit",
+    "outside party",
+    "plan",
+    "decided by others",
+    "surprise",
+    "decided",
+];
+
+fn is_context(sentence: &Sentence, likely: f32, beside: Beside) -> bool {
+    if likely < LIKELY {
+        return false;
+    }
+    let gives_reason = beside.has_reason || sentence.shows(&["reason", "motive"]);
+    let decision = sentence.reading.likely(Act::Decision);
+    if decision > likely / 2.0 {
+        let is_said =
+            sentence.shows(&["decided"]) || decision >= 0.85 && sentence.shows(&["we", "alternative"]);
+        return gives_reason && !is_plain_order(sentence)
+            || is_said && decision >= 0.8 && !is_plain_order(sentence);
+    }
+    let is_passing =
+        sentence.shows(&["doing right now", "this session"]) && !sentence.shows(&["deadline", "date"]);
+    let has_sign = sentence.shows(CONTEXT);
+    !is_passing && !is_plain_order(sentence) && (has_sign && likely >= 0.55 || likely >= 0.85)
+}
+
+/// An order to do something, with nothing in it that no file shows.
+fn is_plain_order(sentence: &Sentence) -> bool {
+    let said = without_interjections(&sentence.lower);
+    is_order(sentence)
+        && !sentence.shows(&["deadline", "law or contract", "incident", "stakeholder", "decided", "date"])
+        || begins(said, table("task")) && !sentence.shows(&["reason", "deadline", "date"])
+}
+
+/// Signs of where something is found outside of the project.
+const PLACES: [&str; 5] =
+    ["where to find", "board, page or runbook", "channel", "outside system", "place inside a system"];
+
+fn is_pointer(sentence: &Sentence, likely: f32) -> bool {
+    let n_signs = PLACES.iter().filter(|sign| sentence.shows(&[**sign])).count();
+    let is_visit = begins(without_interjections(&sentence.lower), table("visiting"))
+        && sentence.shows(&["address"])
+        && !sentence.shows(&["board, page or runbook", "outside system"]);
+    let is_one = has(&sentence.lower, table("one page")) || sentence.shows(&["commit or merge"]);
+    let floor = if n_signs > 1 { LIKELY } else { 0.6 };
+    likely >= floor && !is_visit && !is_one && (n_signs > 0 || sentence.shows(&["address"]))
+}

@@ -1,0 +1,49 @@
+//! What explains a claim: the reason for it, when it counts, and the sentence that it leans on.
+
+use super::sentence::Sentence;
+use super::words::{begins, lower, table, without_interjections};
+
+/// What may stand between a claim and its reason inside of one sentence.
+const SEPARATORS: [&str; 7] = [", ", " - ", " – ", " — ", ": ", "; ", " ("];
+/// Neither the claim nor the reason is shorter, in words.
+const MIN_WORDS: usize = 2;
+
+/// Says whether a sentence gives the reason for the one before it.
+pub(super) fn is_reason(sentence: &Sentence) -> bool {
+    let said = without_interjections(&sentence.lower);
+    let tells = sentence.shows(&["incident", "reason", "motive"])
+        && !sentence.shows(&["imperative", "ban", "please"]);
+    !sentence.reading.is_question() && (begins(said, table("reasons")) || tells)
+}
+
+/// Says whether a sentence tells when the one before it counts.
+pub(super) fn is_application(sentence: &Sentence) -> bool {
+    let said = without_interjections(&sentence.lower);
+    !sentence.reading.is_question() && begins(said, table("applications"))
+}
+
+/// Says whether a sentence cannot be understood without the one before it.
+pub(super) fn leans(sentence: &Sentence) -> bool {
+    begins(without_interjections(&sentence.lower), table("leaning"))
+}
+
+/// Parts a claim from a reason that follows in the same sentence without a word such as "because".
+pub(super) fn part_reason(point: &str) -> (&str, Option<&str>) {
+    let lower = lower(point);
+    if lower.len() != point.len() {
+        return (point, None);
+    }
+    let words = |text: &str| text.split_whitespace().count();
+    let mut places: Vec<(usize, usize)> = SEPARATORS
+        .iter()
+        .flat_map(|separator| lower.match_indices(separator).map(|(at, _)| (at, at + separator.len())))
+        .collect();
+    places.sort_unstable();
+    for (end, start) in places {
+        let is_reason = begins(&lower[start..], table("reasons"));
+        if is_reason && words(&point[..end]) >= MIN_WORDS && words(&point[start..]) > MIN_WORDS {
+            return (&point[..end], Some(point[start..].trim_end_matches(')')));
+        }
+    }
+    (point, None)
+}

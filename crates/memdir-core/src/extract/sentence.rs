@@ -1,0 +1,128 @@
+//! The sentences of a message, as people type them.
+//!
+//! Chat has no capitals after a full stop and a line break where a full stop would be, so sentences are cut more freely
+//! here than in a document. Each is read once, by [`crate::statement`].
+
+use std::ops::Range;
+
+use super::prose::own_lines;
+use super::words::lower;
+use crate::statement::{Reading, read};
+use crate::text::is_unspaced;
+
+/// As many sentences of one message are read.
+const MAX_SENTENCES: usize = 60;
+/// Shorter than this nothing lasting is said: words, or characters where words are not told apart.
+const MIN_WORDS: usize = 3;
+const MIN_UNSPACED: usize = 6;
+
+/// A sentence that somebody said.
+#[derive(Debug, Clone)]
+pub(super) struct Sentence {
+    /// Its words, as they stand in the message.
+    pub(super) text: String,
+    /// The same in lower case, with plain apostrophes.
+    pub(super) lower: String,
+    /// Where it stands in the message, in bytes.
+    pub(super) range: Range<usize>,
+    /// What it does.
+    pub(super) reading: Reading,
+}
+
+impl Sentence {
+    fn new(message: &str, range: Range<usize>) -> Self {
+        let text = message[range.clone()].to_owned();
+        Self { lower: lower(&text), reading: read(&text), text, range }
+    }
+
+    /// Returns a part of it as a sentence of its own; `within` is a range of its text.
+    pub(super) fn part(&self, within: Range<usize>) -> Self {
+        let text = self.text[within.clone()].trim();
+        let from = self.range.start + within.start + leading_space(&self.text[within]);
+        let text = text.to_owned();
+        Self { lower: lower(&text), reading: read(&text), range: from..from + text.len(), text }
+    }
+
+    /// Says whether it is long enough to say something that lasts.
+    pub(super) fn is_long_enough(&self) -> bool {
+        self.text.split_whitespace().count() >= MIN_WORDS
+            || self.text.chars().filter(|c| is_unspaced(*c)).count() >= MIN_UNSPACED
+    }
+
+    /// Says whether a sign was seen in it.
+    pub(super) fn shows(&self, signs: &[&str]) -> bool {
+        signs.iter().any(|sign| self.reading.seen(sign).is_some())
+    }
+}
+
+fn leading_space(text: &str) -> usize {
+    text.len() - text.trim_start().len()
+}
+
+/// Returns the sentences of a message that are its author's own words.
+pub(super) fn sentences(message: &str) -> Vec<Sentence> {
+    let ranges = own_lines(message).into_iter().flat_map(|line| cut(message, line));
+    ranges.take(MAX_SENTENCES).map(|range| Sentence::new(message, range)).collect()
+}
+
+/// Cuts a line where a sentence ends.
+fn cut(message: &str, line: Range<usize>) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut start = line.start + list_mark(&message[line.clone()]);
+    let mut in_code = false;
+    for (at, c) in message[line.clone()].char_indices().map(|(at, c)| (line.start + at, c)) {
+        in_code ^= c == '`';
+        let end = at + c.len_utf8();
+        let is_mark = matches!(c, '.' | '!' | '?' | '。' | ';' | '…' | '！' | '？');
+        if end > start && !in_code && is_mark && ends_sentence(&message[start..end], &message[end..line.end])
+        {
+            keep(message, start..end, &mut found);
+            start = end;
+        }
+    }
+    keep(message, start..line.end, &mut found);
+    found
+}
+
+fn keep(message: &str, range: Range<usize>, found: &mut Vec<Range<usize>>) {
+    let text = &message[range.clone()];
+    let start = range.start + leading_space(text);
+    let end = range.end - (text.len() - text.trim_end().len());
+    if start < end && message[start..end].contains(char::is_alphanumeric) {
+        found.push(start..end);
+    }
+}
+
+/// Returns how many bytes of a line are the mark of a list item.
+fn list_mark(line: &str) -> usize {
+    let rest = line.trim_start();
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let behind = match rest[digits..].chars().next() {
+        Some('-' | '*' | '+') if digits == 0 => &rest[1..],
+        Some('•') if digits == 0 => &rest['•'.len_utf8()..],
+        Some('.' | ')') if (1..=2).contains(&digits) => &rest[digits + 1..],
+        _ => return 0,
+    };
+    if behind.starts_with(' ') { line.len() - behind.trim_start().len() } else { 0 }
+}
+
+const ABBREVIATIONS: &[&str] = &[
+    "e.g", "i.e", "etc", "vs", "cf", "approx", "dr", "mr", "ms", "mrs", "z.b", "d.h", "bzw", "ca", "nr",
+    "usw", "u.a", "ggf", "evtl", "inkl", "bspw", "vgl", "max", "min", "incl", "resp", "sog", "mio", "jan",
+    "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "okt", "nov", "dec", "dez", "a.m", "p.m",
+];
+
+fn ends_sentence(before: &str, after: &str) -> bool {
+    if !after.starts_with(|c: char| c.is_whitespace() || matches!(c, '"' | ')' | '”' | '*')) {
+        return false;
+    }
+    if !before.ends_with('.') {
+        return true;
+    }
+    let body = &before[..before.len() - 1];
+    let last = body.rsplit(char::is_whitespace).next().unwrap_or(body);
+    let word = last.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    let is_ordinal = !word.is_empty() && word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit());
+    let is_letter = word.chars().count() == 1 && word.chars().all(|c| c.is_ascii_alphabetic());
+    !(ABBREVIATIONS.contains(&word.as_str()) || is_letter || is_ordinal)
+}

@@ -1,0 +1,1 @@
+//! What rules find in conversations, and what they leave.
