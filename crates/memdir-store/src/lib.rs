@@ -8,6 +8,7 @@ pub mod disk;
 pub mod dream;
 pub mod evidence;
 pub mod exchange;
+pub mod extract;
 pub mod gate;
 pub mod health;
 pub mod history;

@@ -15,6 +15,7 @@
 
 mod claim;
 mod confirm;
+mod dialogue;
 mod explain;
 mod make;
 mod prose;
@@ -22,14 +23,19 @@ mod rules;
 mod said;
 mod sentence;
 mod stranger;
+mod told;
 mod words;
+mod written;
 
 #[cfg(test)]
 mod tests;
 
+pub use dialogue::conversation;
 pub use make::{Around, Held};
 pub use rules::{Rules, by_rules};
 pub use said::Said;
+pub use told::{Told, told};
+pub use written::without_written_turns;
 
 use crate::hash::ContentHash;
 use crate::memory::{MemoryName, MemoryType, Provenance, Scope};

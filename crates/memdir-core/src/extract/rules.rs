@@ -30,6 +30,14 @@ const REDACTED: &str = "[REDACTED";
 /// Only what the user said makes a candidate that is believed. What a tool brought in and a machine is asked to remember
 /// makes one too, in quarantine, so that the user learns of it.
 pub fn by_rules(window: &[Said], around: &Around<'_>) -> Vec<Candidate> {
+    let mut found = findings(window, around.earlier);
+    found.extend(strangers(window));
+    suspect_hearsay(&mut found, window);
+    candidates(&found, around)
+}
+
+/// Finds what the user said that may last.
+pub(super) fn findings(window: &[Said], earlier: &[Said]) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     let mut of_last = 0;
     for (at, said) in window.iter().enumerate().filter(|(_, said)| said.role == Role::User) {
@@ -37,11 +45,9 @@ pub fn by_rules(window: &[Said], around: &Around<'_>) -> Vec<Candidate> {
             found.truncate(of_last);
         }
         of_last = found.len();
-        found.extend(Message::new(window, at, around.earlier).findings());
+        found.extend(Message::new(window, at, earlier).findings());
     }
-    found.extend(strangers(window));
-    suspect_hearsay(&mut found, window);
-    candidates(&found, around)
+    found
 }
 
 /// Rules as an [`Extractor`].

@@ -12,7 +12,7 @@
 
 pub mod hearsay;
 mod ignoring;
-mod names;
+pub(crate) mod names;
 mod reading;
 mod reply;
 mod said;

@@ -44,7 +44,7 @@ pub(super) fn kind_of(agent: Agent, event: &str) -> Kind {
 }
 
 /// What a tool is called, in lower case, and what it does.
-pub(super) const SHELLS: [&str; 9] = [
+pub(crate) const SHELLS: [&str; 9] = [
     "bash",
     "shell",
     "run_shell_command",
@@ -55,7 +55,7 @@ pub(super) const SHELLS: [&str; 9] = [
     "run_in_terminal",
     "runinterminal",
 ];
-pub(super) const EDITORS: [&str; 17] = [
+pub(crate) const EDITORS: [&str; 17] = [
     "edit",
     "write",
     "multiedit",

@@ -9,9 +9,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::facts::facts;
 use super::sections::{Item, Sections, one_line};
-use crate::statement::Act;
+use crate::extract;
 use crate::text::count;
 use crate::transcript::{Role, Turn};
 
@@ -113,11 +112,11 @@ impl Digest {
 
     /// Makes the sections of a journal entry. Files below `root` are told from there.
     pub fn sections(&self, root: &str) -> Sections {
-        let decided = facts(self.messages()).into_iter().filter(|fact| fact.act == Act::Decision);
+        let decided = extract::told(self.messages()).into_iter().filter(|told| told.is_decision);
         let left = self.todos.iter().filter(|(_, is_done)| !is_done).take(TOLD_TODOS);
         Sections {
             summary: self.summary(root),
-            decisions: decided.take(TOLD_DECISIONS).map(|fact| short(&fact.text)).collect(),
+            decisions: decided.take(TOLD_DECISIONS).map(|told| short(&told.text)).collect(),
             unfinished: left.map(|(text, _)| Item::open(text)).collect(),
             related: Vec::new(),
         }

@@ -10,7 +10,6 @@
 mod briefing;
 mod digest;
 mod entry;
-mod facts;
 mod items;
 mod sections;
 #[cfg(test)]
@@ -19,6 +18,5 @@ mod tests;
 pub use briefing::briefing;
 pub use digest::Digest;
 pub use entry::{Entry, describe, name};
-pub use facts::{Fact, facts};
 pub use items::{OpenItem, close, identify, open_items};
 pub use sections::{Item, Sections, one_line};

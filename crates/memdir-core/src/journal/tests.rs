@@ -250,21 +250,6 @@ fn a_session_of_any_length_makes_a_short_digest() {
     );
 }
 
-/// W1-16: rules find what may last in what the user says.
-#[test]
-fn what_lasts_is_told_from_what_is_asked_for() {
-    let messages = [
-        "never mock the database in integration tests, mocks hid a broken migration last quarter",
-        "please fix the failing test in auth.rs",
-        "what does this function do?",
-        "ok",
-        "bugs are tracked in the Linear project INGEST",
-    ];
-    let found = facts(messages.iter().map(|text| (None, *text)));
-    let texts: Vec<&str> = found.iter().map(|fact| fact.text.as_str()).collect();
-    assert_eq!(texts, [messages[0], messages[4]], "{found:?}");
-}
-
 proptest! {
     #[test]
     fn sections_come_back_as_they_were_written(

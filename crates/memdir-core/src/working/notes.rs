@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use crate::extract::told;
 use crate::frame;
-use crate::journal::{Digest, facts, one_line};
+use crate::journal::{Digest, one_line};
 use crate::text::{visible_line, whole_lines};
 
 /// No working memory is longer, in bytes.
@@ -91,10 +92,10 @@ fn next(digest: &Digest) -> Vec<String> {
 fn context(digest: &Digest) -> Vec<String> {
     let messages: Vec<_> = digest.messages().collect();
     let last = &messages[messages.len().saturating_sub(READ_MESSAGES)..];
-    facts(last.iter().copied())
+    told(last.iter().copied())
         .iter()
         .rev()
-        .map(|fact| format!("- The user said: {}", short(&fact.text)))
+        .map(|told| format!("- The user said: {}", short(&told.text)))
         .collect()
 }
 

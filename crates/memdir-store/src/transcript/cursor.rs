@@ -89,7 +89,7 @@ impl Cursors {
             .cloned()
             .and_then(|value| serde_json::from_value::<BTreeMap<String, Cursor>>(value).ok())
             .unwrap_or_default();
-        let lock = (home.join("locks"), format!("cursors-{id}.lock"));
+        let lock = lock_of(home, id);
         Self { state: state.to_owned(), lock, saved: by_session.clone(), by_session }
     }
 
@@ -99,19 +99,37 @@ impl Cursors {
             return Ok(());
         }
         let failed = |source| TranscriptError::Io { path: self.state.join(FILE), source };
-        let _lock = Lock::acquire(&self.lock.0, &self.lock.1)?;
-        let mut document = read(&self.state);
-        document.entry("version").or_insert(1.into());
         let ours = serde_json::to_value(&self.by_session).map_err(|err| failed(err.into()))?;
-        document.insert(KEY.to_owned(), ours);
-        let text = Value::Object(document).to_string();
-        Dir::ensure(&self.state).and_then(|dir| dir.replace(FILE, text.as_bytes())).map_err(failed)?;
+        amend(&self.lock, &self.state, KEY, |_| ours)?;
         self.saved.clone_from(&self.by_session);
         Ok(())
     }
 }
 
-fn read(state: &Path) -> Map<String, Value> {
+/// Returns the directory and the name of the lock that whoever writes the file takes.
+pub(crate) fn lock_of(home: &Path, id: &str) -> (PathBuf, String) {
+    (home.join("locks"), format!("cursors-{id}.lock"))
+}
+
+/// Replaces one part of the file and leaves the others as they are. `change` is given the part as it is.
+pub(crate) fn amend(
+    lock: &(PathBuf, String),
+    state: &Path,
+    key: &str,
+    change: impl FnOnce(Option<Value>) -> Value,
+) -> Result<(), TranscriptError> {
+    let failed = |source| TranscriptError::Io { path: state.join(FILE), source };
+    let _lock = Lock::acquire(&lock.0, &lock.1)?;
+    let mut document = read(state);
+    document.entry("version").or_insert(1.into());
+    let part = change(document.remove(key));
+    document.insert(key.to_owned(), part);
+    let text = Value::Object(document).to_string();
+    Dir::ensure(state).and_then(|dir| dir.replace(FILE, text.as_bytes())).map_err(failed)
+}
+
+/// Reads the file; one that is damaged is empty.
+pub(crate) fn read(state: &Path) -> Map<String, Value> {
     let bytes = Dir::open(state).ok().and_then(|dir| dir.read(FILE, MAX_FILE).ok()?);
     match bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
         Some(Value::Object(document)) => document,

@@ -15,7 +15,7 @@
 //! ```
 
 mod backfill;
-mod cursor;
+pub(crate) mod cursor;
 mod find;
 mod grep;
 mod heard;
