@@ -77,6 +77,11 @@ pub struct Window {
 }
 
 impl Window {
+    /// Says whether nothing is new, not even a line without a message.
+    pub fn is_empty(&self) -> bool {
+        self.from == self.to
+    }
+
     /// Returns how many turns of the user are new.
     pub fn n_turns(&self) -> usize {
         self.messages.iter().filter(|said| said.role == Role::User).count()
@@ -170,12 +175,15 @@ impl<'a> Progress<'a> {
         };
         let uuid = window.uuid.clone().or_else(|| self.cursor.uuid.take());
         let made = std::mem::take(&mut self.cursor.made);
-        let (offset, before) = (window.to, window.from);
+        // What a message points at is looked for behind the window that had messages.
+        let before = if window.messages.is_empty() { self.cursor.before } else { window.from };
+        let offset = window.to;
         self.cursor = Cursor { head, head_bytes, offset, before, uuid, at: Some(now), made };
         self.save()
     }
 
-    fn save(&self) -> Result<(), TranscriptError> {
+    /// Keeps what was made, without moving the cursor.
+    pub fn save(&self) -> Result<(), TranscriptError> {
         let lock = lock_of(&self.place.home, self.place.project.id.as_str());
         amend(&lock, &self.place.state_dir(), KEY, |part| {
             let mut cursors = all(part);

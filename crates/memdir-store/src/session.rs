@@ -27,6 +27,7 @@ const MAX_EVENTS: usize = 128;
 const MAX_TOOLS: usize = 12;
 const MAX_FILES: usize = 64;
 const MAX_PASSAGES: usize = 12;
+const MAX_WRITTEN: usize = 20;
 const MAX_WORDS: usize = 2_000;
 /// No file of a session is larger.
 const MAX_FILE: u64 = 256 * 1024;
@@ -52,6 +53,8 @@ pub struct State {
     pub ignores_memory: bool,
     /// Since when the user asked to remember something that nobody looked at yet.
     pub asked: Option<Timestamp>,
+    /// Memories that were written from what was said, of which the session was not told yet.
+    pub written: Vec<String>,
     /// Tools that were used lately, the last one at the end.
     pub tools: Vec<String>,
     /// Files that were looked up already.
@@ -95,6 +98,13 @@ impl State {
     /// Says whether a memory with these words was asked for by something a tool brought in, and not by the user.
     pub fn is_hearsay(&self, memory: &Words) -> bool {
         is_hearsay(memory, &self.hearsay, &self.said)
+    }
+
+    /// Notes memories that were written from what was said, by the names of their files.
+    pub fn wrote(&mut self, files: &[String]) {
+        self.written.retain(|known| !files.contains(known));
+        self.written.extend_from_slice(files);
+        keep_last(&mut self.written, MAX_WRITTEN);
     }
 
     /// Notes the use of a tool.

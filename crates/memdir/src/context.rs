@@ -103,6 +103,14 @@ pub(crate) fn is_ignored() -> bool {
     std::env::var_os("MEMDIR_IGNORE").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
+/// Says whether the agent runs on a machine that the user is not at.
+pub(crate) fn is_remote() -> bool {
+    let is_set = |name: &str| {
+        std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0" && value != "false")
+    };
+    is_set("CLAUDE_CODE_REMOTE") || is_set("MEMDIR_REMOTE")
+}
+
 /// Returns the session that the host says it is, where it says so by a variable.
 pub(crate) fn session() -> Option<String> {
     let said = ["MEMDIR_SESSION", "CLAUDE_CODE_SESSION_ID"].into_iter().find_map(std::env::var_os);

@@ -63,6 +63,21 @@ pub struct UserSettings {
     pub budget: Caps,
     /// `dream.review`: which operations of a dream wait for a person.
     pub dream: Mode,
+    /// `[extract]`: how often what was said is looked through.
+    pub extract: ExtractSettings,
+}
+
+/// How often what was said is looked through for what it teaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExtractSettings {
+    /// `extract.every`: after as many turns of the user.
+    pub every: usize,
+}
+
+impl Default for ExtractSettings {
+    fn default() -> Self {
+        Self { every: 1 }
+    }
 }
 
 /// What an agent is told that another agent started.
@@ -232,8 +247,15 @@ impl UserSettings {
                     None => Some(NOT_A_MODE),
                 },
                 ("dream.review", _) => Some(NOT_A_MODE),
+                ("extract.every", toml::Value::Integer(n)) => match usize::try_from(*n) {
+                    Ok(every) if every > 0 => {
+                        settings.extract.every = every;
+                        None
+                    }
+                    _ => Some("is not above zero"),
+                },
                 ("off" | "transcripts.keep", _) => Some("is neither true nor false"),
-                ("transcripts.max_mb", _) => Some("is not a whole number"),
+                ("transcripts.max_mb" | "extract.every", _) => Some("is not a whole number"),
                 ("review", _) => Some(NOT_A_REVIEW),
                 ("subagents", _) => Some(NOT_SUBAGENTS),
                 ("frontmatter.layout", _) => Some("is not a text"),

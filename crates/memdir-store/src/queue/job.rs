@@ -68,6 +68,9 @@ pub struct Job {
     /// How often it was begun.
     #[serde(default)]
     pub attempts: u32,
+    /// Whether the agent runs on a machine that the user is not at: then nothing is learned from what is said.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub remote: bool,
 }
 
 /// A job that was set aside.
@@ -94,6 +97,7 @@ impl Job {
             pushed: now,
             due: now,
             attempts: 0,
+            remote: false,
         }
     }
 

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use memdir_core::change::{Author, ChangeSet, Edit, Exit, Surface};
 use memdir_core::hash::ContentHash;
-use memdir_core::memory::{Document, Memory, MemoryPath, Provenance, Tier};
+use memdir_core::memory::{Document, Memory, MemoryPath, Provenance, Tier, Value};
 use memdir_core::merge::{three_way_memory, unified};
 use memdir_core::policy::Refusal;
 
@@ -26,6 +26,8 @@ use crate::ledger::{Event, EventKind};
 
 /// Why a memory waits that a tool's output asked for.
 const HEARSAY: &str = "something that a tool brought in asked for it";
+/// The field that quotes what a proposal was taken from; it stays behind in the inbox.
+pub const SAID: &str = "said";
 /// How many proposals wait at most: a page that asks again and again must not fill the disk.
 const MAX_WAITING: usize = 1_000;
 
@@ -106,6 +108,13 @@ impl Proposal {
     /// Returns what the proposed text says.
     pub fn memory(&self) -> Option<Memory> {
         Some(Memory::read(self.path()?, &Document::parse(self.text()?)).0)
+    }
+
+    /// Returns the words that it was taken from, where it was found in a conversation.
+    pub fn said(&self) -> Vec<String> {
+        let Some(text) = self.text() else { return Vec::new() };
+        let said = Document::parse(text).get(SAID);
+        said.iter().flat_map(Value::texts).map(str::to_owned).collect()
     }
 
     /// Says in one word what would happen, given what the vault holds now.
@@ -361,7 +370,7 @@ fn unknown(text: &[u8]) -> Option<ChangeSet> {
 /// Says whether two change sets would do the same to the same memories, but for when and in which session.
 fn says_the_same(a: &ChangeSet, b: &ChangeSet) -> bool {
     let timeless = |text: &[u8]| {
-        let fields = ["created", "modified", "originSessionId", TRUST];
+        let fields = ["created", "modified", "originSessionId", TRUST, SAID];
         let remove = |document: Document, field: &&str| document.remove(field).unwrap_or(document);
         fields.iter().fold(Document::parse(text), remove).bytes().to_owned()
     };
@@ -376,8 +385,11 @@ fn says_the_same(a: &ChangeSet, b: &ChangeSet) -> bool {
 
 /// Returns a text that the user agreed to: neither quarantined nor supplementary any more.
 fn confirmed(text: &[u8]) -> Vec<u8> {
-    let document = Document::parse(&lifted(text));
+    let mut document = Document::parse(&lifted(text));
     let is_supplementary = document.text("tier") == Some(Tier::Supplementary.as_str());
-    let confirmed = is_supplementary.then(|| document.remove("tier").ok()).flatten();
-    confirmed.unwrap_or(document).bytes().to_owned()
+    let leaving = [is_supplementary.then_some("tier"), Some(SAID)];
+    for field in leaving.into_iter().flatten() {
+        document = document.remove(field).unwrap_or(document);
+    }
+    document.bytes().to_owned()
 }

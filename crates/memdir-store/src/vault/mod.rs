@@ -40,7 +40,7 @@ use crate::lock::{Lock, LockError};
 
 pub use commit::{Committed, Writer, Written};
 pub use erase::{Erased, SCRATCH};
-pub use inbox::Proposal;
+pub use inbox::{Proposal, SAID};
 pub use inspect::Inspection;
 pub(crate) use listing::{Passed, walk};
 pub use listing::{Skipped, Why};

@@ -14,6 +14,7 @@ mod doctor;
 pub(crate) mod dream;
 mod edit;
 mod export;
+mod extract;
 mod forget;
 mod grep;
 mod import;
@@ -134,6 +135,7 @@ enum Command {
     WhyNot(why_not::Args),
     Place(placing::Args),
     Secrets(secrets::Args),
+    Extract(extract::Args),
     Review(review::Args),
     Dream(dream::Args),
     Doctor(doctor::Args),
@@ -259,6 +261,7 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
         Command::WhyNot(args) => why_not::run(&args, &context, ui),
         Command::Place(args) => placing::run(&args, &context, ui),
         Command::Secrets(args) => secrets::run(&args, &context, ui),
+        Command::Extract(args) => extract::run(&args, &context, ui),
         Command::Review(args) => review::run(&args, &context, ui),
         Command::Dream(args) => dream::run(&args, &context, ui),
         Command::Doctor(args) => doctor::run(&args, &context, ui),
@@ -301,6 +304,7 @@ fn answer_nothing(command: &Command, ui: &mut Ui) -> Result<Outcome, Failure> {
             | Command::Journal(_) => ui.json(&serde_json::json!([])),
             Command::Grep(_) => ui.json(&serde_json::json!({ "hits": [], "truncated": false })),
             Command::Search(_) => ui.json(&serde_json::json!({ "hits": [], "abstained": true })),
+            Command::Extract(_) => ui.json(&serde_json::json!({ "candidates": [], "left_out": [] })),
             Command::Verify(_) => ui.json(&serde_json::json!({ "memories": [] })),
             _ => ui.json(&serde_json::json!({})),
         }

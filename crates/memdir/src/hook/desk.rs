@@ -5,9 +5,11 @@ use std::time::Instant;
 
 use memdir_core::change::Surface;
 use memdir_core::classify;
+use memdir_core::frame;
 use memdir_core::host::{self, MAX_CONTEXT, Moment, Occasion, Reply, Source, hearsay};
 use memdir_core::recall;
 use memdir_store::dream;
+use memdir_core::text::visible_line;
 use memdir_store::evidence::{self, Sign, Witness};
 use memdir_store::ledger::{Event, EventKind};
 use memdir_store::place;
@@ -203,11 +205,24 @@ impl<'o> Desk<'o> {
         let vaults = if asked == Some(true) { &[] } else { &self.vaults[..] };
         let moment = recall::Moment { prompt: said, tools: self.state().tools, ..self.moment() };
         let mut answer = self.with(self.remind(&moment, vaults)?);
+        answer.reply.context = format!("{}{}", self.news(), answer.reply.context);
         // Who asks is told that there is nothing; who does not ask is told nothing.
         if answer.reply.context.is_empty() && recall::asks_for_memory(&moment.prompt) {
             answer.reply.context = "memdir: no memory found\n".to_owned();
         }
         Ok(answer)
+    }
+
+    /// Tells once which memories were written from what was said (W1-13).
+    fn news(&self) -> String {
+        let session =
+            self.session.as_ref().filter(|_| self.occasion.subagent.is_none() && !self.ignores_memory);
+        let Some(session) = session.filter(|session| !session.state().written.is_empty()) else {
+            return String::new();
+        };
+        let written = session.update(self.context.now, |state| std::mem::take(&mut state.written));
+        let names: Vec<String> = written.iter().map(|name| frame::defused(&visible_line(name))).collect();
+        format!("memdir saved from what was said: {} (`memdir log` tells more)\n", names.join(", "))
     }
 
     fn subagent_start(&self) -> Answer {

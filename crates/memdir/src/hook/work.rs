@@ -7,6 +7,7 @@ use memdir_store::queue::{Job, Kind, Queue};
 use memdir_store::working;
 
 use super::desk::{Answer, Desk};
+use crate::context::is_remote;
 use crate::work;
 
 /// As much is given back after a compaction, in bytes.
@@ -44,10 +45,12 @@ impl Desk<'_> {
             Moment::End { .. } => Kind::End,
             _ => return,
         };
-        if self.occasion.session.is_empty() || self.ignores_memory {
+        // What a sub-agent is told and does is looked at with the session that started it (W1-05).
+        let is_subagents = self.occasion.subagent.is_some() && kind == Kind::Turn;
+        if self.occasion.session.is_empty() || self.ignores_memory || is_subagents {
             return;
         }
-        let job = Job::new(kind, &self.context.place, self.context.now);
+        let job = Job { remote: is_remote(), ..Job::new(kind, &self.context.place, self.context.now) };
         let job = match kind {
             Kind::Settle => job,
             _ => {

@@ -13,6 +13,7 @@ use memdir_core::memory::{MemoryType, Provenance};
 use memdir_store::session::Session;
 use memdir_store::vault::{CommitError, Vault};
 
+use super::extract;
 use crate::cli::writing::drafted;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -72,8 +73,12 @@ fn keep(message: &str, session: &str, context: &Context) -> Result<(), Failure> 
     };
     let vault = vault_for(proposed.memory_type, context)?;
     match context.writer(&vault)?.commit(&set) {
+        Ok(committed) => {
+            extract::tell(session, &committed, context);
+            Ok(())
+        }
         // Said already, shown by the project, not worth it: the gate's word counts more than the wish (NS-06).
-        Ok(_) | Err(CommitError::Refused(_) | CommitError::Exists(_)) => Ok(()),
+        Err(CommitError::Refused(_) | CommitError::Exists(_)) => Ok(()),
         Err(err) => Err(err.into()),
     }
 }

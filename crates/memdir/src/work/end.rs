@@ -1,4 +1,5 @@
-//! After a session: its digest becomes a journal entry, what it was shown in vain is noted, its working memory goes.
+//! After a session: what nobody looked at yet is looked through, its digest becomes a journal entry, what it was shown in
+//! vain is noted, its working memory goes.
 //!
 //! Done again after a kill it does nothing twice: the journal knows what the session said, the ledger what was noted.
 
@@ -16,7 +17,7 @@ use memdir_store::queue::{Job, Kind, Queue};
 use memdir_store::standing::Standing;
 use memdir_store::working;
 
-use super::{Subject, settle, turn};
+use super::{Subject, extract, settle, turn};
 use crate::context::Context;
 use crate::failure::Failure;
 
@@ -26,6 +27,8 @@ pub(super) fn run(job: &Job, context: &Context, beat: &mut dyn FnMut()) -> Resul
     if let Some(subject) = Subject::of(job, &context.place) {
         turn::keep(&subject, context)?;
         working::catch_up(&subject.session(context), true, context.now, beat)?;
+        // DR-10: the unread tail is looked through once, whatever the setting `extract.every` says.
+        extract::run(&subject, job, extract::When::SessionEnd, context, beat)?;
     }
     if let Some(digest) = working::digest(&context.place, session)? {
         write_entry(&digest, job, session, context)?;

@@ -5,7 +5,7 @@
 //! place that each of them names, and leaves. A queue that somebody else works on is left to that one.
 //!
 //! ```text
-//!   hook ─▶ push ─▶ start ─▶ memdir work --once ─▶ drain ─▶ turn   keeps turns, moves the cursor, working memory
+//!   hook ─▶ push ─▶ start ─▶ memdir work --once ─▶ drain ─▶ turn   keeps turns, working memory, what was taught
 //!                     │                              ▲     ├▶ end    journal entry, what was shown in vain, retire
 //!                     │                              │     ├▶ settle what others wrote, page, index
 //!                     └ a daemon is there: nothing   │     ├▶ verify claims against the project
@@ -20,6 +20,7 @@ mod asked;
 mod dream;
 mod end;
 pub(crate) mod magic;
+pub(crate) mod extract;
 mod settle;
 mod start;
 mod tick;

@@ -1,14 +1,11 @@
 //! After an answer: takes up what others wrote, keeps what was said if the user agreed, brings working memory up to date,
-//! and remembers what the user asked to remember.
-//!
-//! What a turn taught without anybody asking is to be learned here too, from the turns that are new since the cursor;
-//! nothing does that yet.
+//! remembers what the user asked to remember, and learns from what is new since the cursor.
 
 use memdir_store::queue::Job;
 use memdir_store::transcript::{SessionFile, TranscriptError, Transcripts};
 use memdir_store::working;
 
-use super::{Subject, asked, settle};
+use super::{Subject, asked, extract, settle};
 use crate::context::Context;
 use crate::failure::Failure;
 
@@ -24,7 +21,7 @@ pub(super) fn run(job: &Job, context: &Context, beat: &mut dyn FnMut()) -> Resul
     if let Some(digest) = working::digest(&context.place, &subject.id)? {
         asked::run(&subject.id, &digest, context)?;
     }
-    Ok(())
+    extract::run(&subject, job, extract::When::TurnEnd, context, beat)
 }
 
 /// Keeps the turns of a session where they are found after the host has swept its file. Without the user's word nothing is

@@ -1,29 +1,29 @@
 //! What each effect of a wrap does. Every one can be repeated: what is there already stays as it is.
 
-use memdir_core::change::{Author, ChangeSet, Edit, Surface};
-use memdir_core::classify::{Known, Proposed, classify};
-use memdir_core::dates;
-use memdir_core::journal::{Fact, facts as find_facts};
-use memdir_core::memory::{Document, Draft, MemoryName, MemoryType, Provenance, Value};
+use jiff::Timestamp;
+use memdir_core::change::Edit;
+use memdir_core::extract::Said;
+use memdir_core::memory::{Document, Draft, MemoryName, MemoryType, Value};
 use memdir_core::page::{ProjectRow, router};
 use memdir_core::status::{STATUS, Status, with_doc_sync};
 use memdir_core::text::count;
 use memdir_core::tiers::Verdict;
+use memdir_core::transcript::Role;
+use memdir_store::extract::Progress;
 use memdir_store::place::{Registry, RegistryError};
 use memdir_store::standing::Replaced;
-use memdir_store::vault::{CommitError, Vault};
+use memdir_store::vault::Vault;
 
 use super::{State, Work};
 use crate::cli::{journal as journal_cli, overview, writing};
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::work::extract::{self, Fate};
 
 /// How often a document is read again because somebody else was faster.
 const ATTEMPTS: usize = 3;
 /// Why the gates let a status in: it is no knowledge, but where to begin.
 const KEPT: &str = "kept up to date by memdir wrap";
-/// Why what the rules found waits.
-const BY_RULES: &str = "rules found it in what you said; nothing is saved without your word";
 
 type Done = Result<(State, String), Failure>;
 
@@ -157,82 +157,32 @@ fn updated(document: &Document, description: &str, body: &str) -> Result<Documen
 
 /// Puts what the user said and what may last into the inbox.
 pub(super) fn facts(work: &Work, context: &Context) -> Done {
-    let found = find_facts(work.messages.iter().map(|(at, text)| (*at, text.as_str())));
-    if found.is_empty() {
-        return Ok((State::Unchanged, "nothing new that may last".to_owned()));
-    }
-    let mut names: Vec<String> = Vec::new();
-    for shelf in context.shelves()? {
-        names.extend(shelf.snapshot.memories.iter().map(|entry| entry.path.stem().to_owned()));
-    }
+    let gate = context.gate()?;
+    let said = |(at, text): &(Option<Timestamp>, String)| Said::new(Role::User, *at, &gate.redacted(text).0);
+    let window: Vec<Said> = work.messages.iter().map(said).collect();
+    let (found, found_by) = extract::find(&window, &[], context)?;
+    let session = work.why.session.as_deref();
+    let mut progress = Progress::of(&context.place, session.unwrap_or_default());
     let (mut n_proposed, mut n_refused) = (0, 0);
-    for fact in found {
-        let Some(proposed) = candidate(&fact, &names, context)? else {
-            n_refused += 1;
+    for candidate in found {
+        let evidence = candidate.evidence_hash(session.unwrap_or_default());
+        if progress.has_made(evidence) {
             continue;
-        };
-        names.push(proposed.name.to_string());
-        match propose(&proposed, work, context) {
-            Ok(true) => n_proposed += 1,
-            Ok(false) => {}
-            Err(CommitErrorOr::Refused) => n_refused += 1,
-            Err(CommitErrorOr::Failed(failure)) => return Err(*failure),
         }
+        match extract::deliver(&candidate, found_by, session, context)? {
+            Fate::Refused(_) => n_refused += 1,
+            Fate::Waits { is_new: false } => {}
+            Fate::Waits { is_new: true } | Fate::Saved(_) => n_proposed += 1,
+        }
+        progress.made(evidence);
+    }
+    progress.save().map_err(|err| Failure::from_chain(&err))?;
+    if n_proposed + n_refused == 0 {
+        return Ok((State::Unchanged, "nothing new that may last".to_owned()));
     }
     let refused = if n_refused > 0 { format!(", {n_refused} not worth it") } else { String::new() };
     let state = if n_proposed > 0 { State::Done } else { State::Unchanged };
     Ok((state, format!("{} for memdir review{refused}", count(n_proposed, "candidate", "candidates"))))
-}
-
-/// Why a candidate was not put into the inbox.
-enum CommitErrorOr {
-    /// A gate is against it: known already, shown elsewhere, a secret.
-    Refused,
-    Failed(Box<Failure>),
-}
-
-impl From<Failure> for CommitErrorOr {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(Box::new(failure))
-    }
-}
-
-impl From<CommitError> for CommitErrorOr {
-    fn from(err: CommitError) -> Self {
-        match err {
-            CommitError::Refused(_) | CommitError::Exists(_) => Self::Refused,
-            err => Self::Failed(Box::new(err.into())),
-        }
-    }
-}
-
-/// Makes a memory of a fact; `None` if it holds a secret.
-fn candidate(fact: &Fact, names: &[String], context: &Context) -> Result<Option<Proposed>, Failure> {
-    let (_, has_secret) = context.gate()?.redacted(&fact.text);
-    if has_secret {
-        return Ok(None);
-    }
-    let then = fact.at.unwrap_or(context.now).to_zoned(context.zone.clone());
-    let text = dates::settle(&fact.text, &then).text;
-    Ok(Some(classify(&text, &Known { names, aliases: &[], has_team_vault: false })))
-}
-
-/// Puts a candidate into the inbox and says whether it is new there.
-fn propose(proposed: &Proposed, work: &Work, context: &Context) -> Result<bool, CommitErrorOr> {
-    let is_users = proposed.memory_type == MemoryType::User && !context.place.explicit;
-    let vault = if is_users { context.create_user()? } else { work.vault()?.clone() };
-    let draft = writing::drafted(proposed, work.why.session.as_deref(), Provenance::User, context);
-    let set = ChangeSet {
-        author: Author::Extraction,
-        by: Surface::Cli,
-        provenance: Provenance::User,
-        reason: "wrap".to_owned(),
-        session: work.why.session.clone(),
-        force: None,
-        edits: vec![Edit::Create { path: proposed.name.path(), text: draft.render() }],
-    };
-    let committed = context.writer(&vault)?.propose(&set, BY_RULES)?;
-    Ok(committed.change.is_some())
 }
 
 /// Sets the dates of the documents that were brought up to date, and records them with the tier.
