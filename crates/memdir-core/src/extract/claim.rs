@@ -27,6 +27,8 @@ pub(super) struct Claim {
 pub(super) struct Beside {
     /// A reason for it stands in the next sentence.
     pub(super) has_reason: bool,
+    /// The next sentence says that it holds for more than the case at hand.
+    pub(super) is_extended: bool,
     /// The agent had said or done something before it.
     pub(super) answers: bool,
 }
@@ -34,7 +36,7 @@ pub(super) struct Beside {
 /// Says what a sentence claims, if anything that lasts.
 pub(super) fn claim(sentence: &Sentence, beside: Beside) -> Option<Claim> {
     let is_told = sentence.is_long_enough() && !sentence.reading.is_question() && !ends_as_question(sentence);
-    if !is_told || is_guess(sentence) || is_about_session(sentence) {
+    if !is_told || is_guess(sentence) || is_about_session(sentence) || is_quotation(sentence) {
         return None;
     }
     let is_claimed = |memory_type: MemoryType, likely: f32| {
@@ -49,6 +51,13 @@ pub(super) fn claim(sentence: &Sentence, beside: Beside) -> Option<Claim> {
     by_likelihood(sentence).into_iter().find_map(|(memory_type, likely)| is_claimed(memory_type, likely))
 }
 
+/// How the agent is to answer is feedback, also where it is told as a liking.
+fn is_told_to_agent(sentence: &Sentence) -> bool {
+    let is_said = |words: &[&str]| has(&sentence.lower, words);
+    sentence.shows(&["agent's conduct"])
+        && is_said(&["please", "bitte", "주세요", "your", "you", "deine", "du"])
+}
+
 /// Returns the types, the likeliest first.
 fn by_likelihood(sentence: &Sentence) -> [(MemoryType, f32); 4] {
     let sum = |acts: &[Act]| acts.iter().map(|act| sentence.reading.likely(*act)).sum::<f32>();
@@ -59,6 +68,10 @@ fn by_likelihood(sentence: &Sentence) -> [(MemoryType, f32); 4] {
         (MemoryType::Reference, sum(&[Act::Pointer])),
     ];
     types.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    let feedback = types.iter().position(|(memory_type, _)| *memory_type == MemoryType::Feedback);
+    if let Some(at) = feedback.filter(|at| is_told_to_agent(sentence) && types[*at].1 >= 0.25) {
+        types[..=at].rotate_right(1);
+    }
     types
 }
 
@@ -67,6 +80,32 @@ fn ends_as_question(sentence: &Sentence) -> bool {
     let said = without_interjections(&sentence.lower);
     sentence.text.trim_end().ends_with(['?', '？'])
         || begins(said, table("asking")) && !has(said, &["because", "the reason"])
+        || asks_by_order(said)
+}
+
+/// "how does it work" asks, "how we name flags is in the wiki" does not: the word behind the first tells.
+fn asks_by_order(said: &str) -> bool {
+    let mut words = said.split(|c: char| c.is_whitespace() || c == ',');
+    let first = words.next().unwrap_or_default();
+    let second = words.next().unwrap_or_default();
+    let is_asking = matches!(
+        first,
+        "what"
+            | "how"
+            | "why"
+            | "which"
+            | "who"
+            | "where"
+            | "when"
+            | "was"
+            | "wie"
+            | "warum"
+            | "wieso"
+            | "welche"
+            | "wo"
+    );
+    is_asking && table("behind a question word").contains(&second)
+        || matches!(first, "what's" | "how's" | "where's" | "who's" | "why's" | "whats" | "hows")
 }
 
 /// A guess, a wish, a case that is only imagined.
@@ -75,6 +114,12 @@ fn is_guess(sentence: &Sentence) -> bool {
     let begins_so = begins(said, table("imagined"));
     let doubts = has(&sentence.lower, table("doubting"));
     begins_so || doubts || sentence.shows(&["undecided"]) && !sentence.shows(&["decided"])
+}
+
+/// Repeats in quotation marks what somebody else said.
+fn is_quotation(sentence: &Sentence) -> bool {
+    let n_marks = sentence.text.matches(['"', '“', '”', '„', '«', '»']).count();
+    n_marks >= 2 && has(&sentence.lower, table("reporting"))
 }
 
 /// What holds for this session and not after it.
@@ -97,8 +142,9 @@ fn is_general(sentence: &Sentence) -> bool {
 
 /// Points at one thing that is before both: this file, that test, the line over there.
 fn points_at_one(sentence: &Sentence) -> bool {
-    let points = has(&sentence.lower, table("pointing"));
-    points
+    let shows_it = |word: &str| matches!(word, "이" | "그" | "저");
+    has(&sentence.lower, table("pointing"))
+        || sentence.lower.split_whitespace().any(shows_it)
         || sentence.shows(&["path", "name from code", "several paths"])
         || has_definite_object(&sentence.lower)
 }
@@ -121,29 +167,105 @@ fn corrects(sentence: &Sentence) -> bool {
 }
 
 fn is_feedback(sentence: &Sentence, likely: f32, beside: Beside) -> bool {
-    let gives_reason = beside.has_reason || sentence.shows(&["reason", "incident"]);
-    let is_general = is_general(sentence);
-    let is_conduct = sentence.shows(&["agent's conduct"]);
-    if is_praise(sentence) {
-        return likely >= LIKELY && is_right_call(&sentence.lower) && has_content(sentence);
+    if is_praise(sentence) && is_right_call(&sentence.lower) {
+        return likely >= LIKELY && has_content(sentence);
+    }
+    if is_wish(sentence) && !sentence.shows(&["agent's conduct"]) {
+        return false;
     }
     if is_ban(sentence) {
-        let is_plain = is_general || is_conduct || !points_at_one(sentence);
-        return likely >= 0.35
-            && !has(&sentence.lower, &["yet", "noch nicht", "아직"])
-            && (is_plain || gives_reason);
+        return is_lasting_ban(sentence, likely, beside);
     }
     if is_order(sentence) {
-        let is_correction = corrects(sentence) && beside.answers && !points_at_one(sentence);
-        let is_lasting = is_general && (likely >= LIKELY || is_conduct);
-        return likely >= 0.4
-            && (is_lasting
-                || is_conduct && !points_at_one(sentence)
-                || is_correction && (gives_reason || sentence.shows(&["alternative", "negation"])));
+        return is_lasting_order(sentence, likely, beside);
     }
-    let is_custom = is_custom(sentence, beside);
-    is_custom && likely >= 0.2
-        || likely >= SURE && (is_general || is_conduct || sentence.shows(&["duty", "we", "you did"]))
+    if begins(without_interjections(&sentence.lower), table("habits of the agent")) {
+        return likely >= LIKELY;
+    }
+    let is_conduct = sentence.shows(&["agent's conduct"]) && !points_at_one(sentence);
+    let is_plain = is_general(sentence) || is_conduct || sentence.shows(&["duty", "we", "you did"]);
+    if is_custom(sentence, beside) && likely >= 0.2 {
+        return true;
+    }
+    let is_likely = likely >= SURE && is_plain || likely >= 0.45 && n_general_signs(sentence) >= 2;
+    (is_likely || beside.is_extended && likely >= 0.3) && !is_specification(sentence)
+}
+
+/// Counts the signs that something holds in all cases; the first alone says little.
+fn n_general_signs(sentence: &Sentence) -> usize {
+    const SIGNS: [&str; 7] = [
+        "always",
+        "from now on",
+        "custom",
+        "general statement",
+        "condition",
+        "occasion of work",
+        "whole project",
+    ];
+    const HELPERS: [&str; 4] = ["we", "duty", "correction", "reason"];
+    let count = |signs: &[&str]| signs.iter().filter(|sign| sentence.shows(&[**sign])).count();
+    match count(&SIGNS) {
+        0 => 0,
+        n => n + count(&HELPERS),
+    }
+}
+
+/// "never push to main" holds; "don't touch that file" holds for as long as it is spoken of, unless there is a reason.
+fn is_lasting_ban(sentence: &Sentence, likely: f32, beside: Beside) -> bool {
+    let gives_reason = beside.has_reason || sentence.shows(&["reason", "incident"]);
+    let is_conduct = sentence.shows(&["agent's conduct"]);
+    let is_plain = is_general(sentence) || is_conduct || !points_at_one(sentence);
+    let waits = has(&sentence.lower, &["yet", "noch nicht", "아직"]);
+    likely >= 0.35 && !waits && (is_plain || gives_reason) && !is_small_thing(sentence)
+}
+
+/// An order that holds beyond the task: it says so, it is about how the agent works, or it corrects with a reason.
+fn is_lasting_order(sentence: &Sentence, likely: f32, beside: Beside) -> bool {
+    let said = without_interjections(&sentence.lower);
+    let is_henceforth =
+        has(&sentence.lower, table("henceforth")) || begins(said, table("order of all cases"));
+    if is_henceforth || beside.is_extended {
+        return likely >= 0.3;
+    }
+    if begins(said, table("task")) || points_at_one(sentence) {
+        return false;
+    }
+    let gives_reason = beside.has_reason || sentence.shows(&["reason", "incident"]);
+    let is_set_against = sentence.shows(&["alternative", "negation"]);
+    let is_correction = corrects(sentence) && beside.answers && (gives_reason || is_set_against);
+    let is_lasting = is_general(sentence) && likely >= LIKELY;
+    likely >= 0.4
+        && (is_lasting
+            || sentence.shows(&["agent's conduct"])
+            || is_correction
+            || gives_reason && is_set_against)
+}
+
+/// "don't use a class for this": a choice for the thing at hand.
+fn is_small_thing(sentence: &Sentence) -> bool {
+    has(
+        &sentence.lower,
+        &["for this", "in this case", "for that", "in that case", "dafür", "hierfür", "이 경우"],
+    ) && !has(&sentence.lower, &["for this project", "for this repo", "for this codebase", "for this reason"])
+}
+
+/// "the function should return null", "it should be sorted": how a thing is to be, which the code will show.
+fn is_specification(sentence: &Sentence) -> bool {
+    let said = without_interjections(&sentence.lower);
+    begins(
+        said,
+        &[
+            "it should",
+            "it must",
+            "it has to",
+            "this should",
+            "that should",
+            "if the user",
+            "when the user",
+            "there should",
+        ],
+    ) || sentence.shows(&["name from code", "path"]) && !is_general(sentence)
+        || begins(said, &["the"]) && sentence.shows(&["function, type or folder"]) && !is_general(sentence)
 }
 
 /// "we never …", "we use X, not Y": how a team works, said to who did otherwise.
@@ -153,9 +275,11 @@ fn is_custom(sentence: &Sentence, beside: Beside) -> bool {
     let uses = begins(said, table("team uses"));
     let is_set_against = sentence.shows(&["negation", "alternative", "ban"])
         || has(&sentence.lower, &["not", "never", "instead of", "nicht", "statt", "nie"]);
+    let follows = sentence.shows(&["custom"])
+        && has(&sentence.lower, &["so keep", "so please", "so use", "so don't", "also bitte"]);
     begins_so
         && sentence.shows(&["ban", "always", "custom", "negation", "general statement", "never happens"])
-        || uses && (is_set_against || beside.answers && corrects(sentence))
+        || uses && (is_set_against || follows || beside.answers && corrects(sentence))
 }
 
 fn is_ban(sentence: &Sentence) -> bool {
@@ -185,8 +309,6 @@ fn has_content(sentence: &Sentence) -> bool {
 }
 
 fn is_about_user(sentence: &Sentence, likely: f32) -> bool {
-    let said = without_interjections(&sentence.lower);
-    let is_wish = begins(said, table("wish"));
     let is_passing = sentence.shows(&["doing right now", "this session"]) && likely < 0.9;
     let names_self = sentence.shows(&[
         "first person",
@@ -198,7 +320,12 @@ fn is_about_user(sentence: &Sentence, likely: f32) -> bool {
         "unnamed person",
         "person",
     ]);
-    likely >= 0.6 && !is_wish && !is_passing && names_self
+    likely >= 0.6 && !is_wish(sentence) && !is_passing && names_self
+}
+
+/// Says what somebody wants done, did or sees now, and not who they are.
+fn is_wish(sentence: &Sentence) -> bool {
+    begins(without_interjections(&sentence.lower), table("wish"))
 }
 
 /// Signs of what no file shows.
@@ -218,7 +345,9 @@ const CONTEXT: &[&str] = &[
 ];
 
 fn is_context(sentence: &Sentence, likely: f32, beside: Beside) -> bool {
-    if likely < LIKELY {
+    let has_day = sentence.shows(&["deadline"]) && sentence.shows(&["date"])
+        || sentence.shows(&["goal", "decided by others"]);
+    if likely < LIKELY && !(has_day && likely >= 0.2 && !is_plain_order(sentence)) {
         return false;
     }
     let gives_reason = beside.has_reason || sentence.shows(&["reason", "motive"]);
@@ -232,7 +361,7 @@ fn is_context(sentence: &Sentence, likely: f32, beside: Beside) -> bool {
     let is_passing =
         sentence.shows(&["doing right now", "this session"]) && !sentence.shows(&["deadline", "date"]);
     let has_sign = sentence.shows(CONTEXT);
-    !is_passing && !is_plain_order(sentence) && (has_sign && likely >= 0.55 || likely >= 0.85)
+    !is_passing && !is_plain_order(sentence) && (has_day || has_sign && likely >= 0.55 || likely >= 0.85)
 }
 
 /// An order to do something, with nothing in it that no file shows.
@@ -254,5 +383,9 @@ fn is_pointer(sentence: &Sentence, likely: f32) -> bool {
         && !sentence.shows(&["board, page or runbook", "outside system"]);
     let is_one = has(&sentence.lower, table("one page")) || sentence.shows(&["commit or merge"]);
     let floor = if n_signs > 1 { LIKELY } else { 0.6 };
-    likely >= floor && !is_visit && !is_one && (n_signs > 0 || sentence.shows(&["address"]))
+    let said = without_interjections(&sentence.lower);
+    let is_task = begins(said, table("task"))
+        || begins(said, table("cases of a program"))
+        || sentence.shows(&["duty"]) && n_signs < 2 && !sentence.shows(&["outside system", "channel"]);
+    likely >= floor && !is_visit && !is_one && !is_task && (n_signs > 0 || sentence.shows(&["address"]))
 }

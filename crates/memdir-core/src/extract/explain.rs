@@ -1,7 +1,7 @@
 //! What explains a claim: the reason for it, when it counts, and the sentence that it leans on.
 
 use super::sentence::Sentence;
-use super::words::{begins, lower, table, without_interjections};
+use super::words::{begins, has, lower, table, without_interjections};
 
 /// What may stand between a claim and its reason inside of one sentence.
 const SEPARATORS: [&str; 7] = [", ", " - ", " – ", " — ", ": ", "; ", " ("];
@@ -13,7 +13,8 @@ pub(super) fn is_reason(sentence: &Sentence) -> bool {
     let said = without_interjections(&sentence.lower);
     let tells = sentence.shows(&["incident", "reason", "motive"])
         && !sentence.shows(&["imperative", "ban", "please"]);
-    !sentence.reading.is_question() && (begins(said, table("reasons")) || tells)
+    let warns = has(said, &["otherwise", "sonst", "그렇지 않으면"]);
+    !sentence.reading.is_question() && (begins(said, table("reasons")) || tells || warns)
 }
 
 /// Says whether a sentence tells when the one before it counts.

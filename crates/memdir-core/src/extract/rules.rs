@@ -14,6 +14,7 @@ use crate::classify::asks_to_remember;
 use crate::host::hearsay::{Words, is_hearsay, passages, words};
 use crate::memory::{MemoryType, Provenance};
 use crate::statement::Language;
+use crate::text::is_unspaced;
 use crate::transcript::Role;
 
 /// As many candidates a window makes at most, the last ones.
@@ -167,7 +168,13 @@ impl<'w> Message<'w> {
     fn beside(&self, n: usize) -> Beside {
         let has_reason = self.sentences.get(n + 1).is_some_and(is_reason);
         let before = self.window[..self.at].iter().chain(self.earlier);
-        Beside { has_reason, answers: before.into_iter().any(|said| said.role == Role::Assistant) }
+        let widens = |more: &Sentence| begins(without_interjections(&more.lower), table("widening"));
+        let is_extended = self.sentences.get(n + 1).is_some_and(widens);
+        Beside {
+            has_reason,
+            is_extended,
+            answers: before.into_iter().any(|said| said.role == Role::Assistant),
+        }
     }
 
     /// Takes a claim together with what explains it.
@@ -180,6 +187,18 @@ impl<'w> Message<'w> {
         }
         let mut next = n + 1;
         while let Some(more) = self.sentences.get(next) {
+            // "I like how you did that. Keep doing it": the first says what.
+            if confirms(more) {
+                finding.evidence.push(self.evidence(&more.range));
+                next += 1;
+                continue;
+            }
+            if finding.how.is_none() && self.says_more(sentence, more, claim, next) {
+                finding.how = Some(more.text.clone());
+                finding.evidence.push(self.evidence(&more.range));
+                next += 1;
+                continue;
+            }
             let is_explained = matches!(claim.memory_type, MemoryType::Feedback | MemoryType::Project);
             let part = if is_application(more) && finding.how.is_none() {
                 &mut finding.how
@@ -193,6 +212,21 @@ impl<'w> Message<'w> {
             next += 1;
         }
         (vec![finding], next)
+    }
+
+    /// Says whether the next sentence says the same again in other words, as people do: it claims the same and shares a word.
+    fn says_more(&self, sentence: &Sentence, more: &Sentence, first: Claim, n: usize) -> bool {
+        let is_telling = |word: &&str| word.chars().count() > 3 || word.chars().any(is_unspaced);
+        let words = |text: &str| -> Vec<String> {
+            let words = text.split(|c: char| !c.is_alphanumeric());
+            let stem =
+                |word: &str| word.chars().take(if word.starts_with(is_unspaced) { 2 } else { 4 }).collect();
+            words.filter(is_telling).map(stem).collect()
+        };
+        let known = words(&sentence.lower);
+        first.memory_type == MemoryType::Feedback
+            && words(&more.lower).iter().any(|word| known.contains(word))
+            && claim(more, self.beside(n)).is_some_and(|second| second.memory_type == first.memory_type)
     }
 
     /// Takes what is to be remembered in so many words; "remember this" means what the agent said.

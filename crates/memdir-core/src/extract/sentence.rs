@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::prose::own_lines;
-use super::words::lower;
+use super::words::{lower, written_out};
 use crate::statement::{Reading, read};
 use crate::text::is_unspaced;
 
@@ -21,7 +21,7 @@ const MIN_UNSPACED: usize = 6;
 pub(super) struct Sentence {
     /// Its words, as they stand in the message.
     pub(super) text: String,
-    /// The same in lower case, with plain apostrophes.
+    /// The same written out in lower case, with plain apostrophes.
     pub(super) lower: String,
     /// Where it stands in the message, in bytes.
     pub(super) range: Range<usize>,
@@ -31,16 +31,19 @@ pub(super) struct Sentence {
 
 impl Sentence {
     fn new(message: &str, range: Range<usize>) -> Self {
-        let text = message[range.clone()].to_owned();
-        Self { lower: lower(&text), reading: read(&text), text, range }
+        Self::read(&message[range.clone()], range)
+    }
+
+    fn read(text: &str, range: Range<usize>) -> Self {
+        let written = written_out(text);
+        Self { lower: lower(&written), reading: read(&written), text: text.to_owned(), range }
     }
 
     /// Returns a part of it as a sentence of its own; `within` is a range of its text.
     pub(super) fn part(&self, within: Range<usize>) -> Self {
         let text = self.text[within.clone()].trim();
         let from = self.range.start + within.start + leading_space(&self.text[within]);
-        let text = text.to_owned();
-        Self { lower: lower(&text), reading: read(&text), range: from..from + text.len(), text }
+        Self::read(text, from..from + text.len())
     }
 
     /// Says whether it is long enough to say something that lasts.

@@ -31,6 +31,19 @@ pub(super) fn table(name: &str) -> &'static [&'static str] {
     TABLES.get(name).map_or(&[], Vec::as_slice)
 }
 
+/// Returns a text with what people type in a hurry written out.
+pub(super) fn written_out(text: &str) -> String {
+    let written = |word: &str| {
+        let core = word.trim_end_matches([',', '.', '!', '?', ';', ':']);
+        let meant = table("typed").iter().find_map(|entry| {
+            let (typed, meant) = entry.split_once(" = ")?;
+            typed.eq_ignore_ascii_case(core).then_some(meant)
+        });
+        meant.map_or_else(|| word.to_owned(), |meant| format!("{meant}{}", &word[core.len()..]))
+    };
+    text.split(' ').map(written).collect::<Vec<_>>().join(" ")
+}
+
 /// Returns a text as the tables expect it.
 pub(super) fn lower(text: &str) -> String {
     text.to_lowercase().replace(['’', '‘', '´'], "'")

@@ -82,6 +82,9 @@ pub(super) fn show(row: &Row, context: &Context, ui: &mut Ui) {
         What::Proposal(proposal) => {
             ui.toned(Tone::Faint, &headline(proposal, row, context));
             ui.toned(Tone::Warning, &format!("it waits: {}", proposal.why));
+            for quote in proposal.said() {
+                ui.toned(Tone::Faint, &format!("said: “{quote}”"));
+            }
             diff::print(&proposal.diff(&row.vault), ui);
         }
         What::Line(line) => {
@@ -121,6 +124,8 @@ fn as_json(row: &Row) -> Value {
         "session": null,
         "reason": null,
         "why": null,
+        "tier": null,
+        "evidence": [],
         "vault": vault,
         "path": null,
     });
@@ -129,6 +134,8 @@ fn as_json(row: &Row) -> Value {
             let memory = proposal.memory();
             value["kind"] = json!(proposal.kind(&row.vault));
             value["type"] = json!(memory.as_ref().and_then(|memory| memory.memory_type));
+            value["tier"] = json!(memory.as_ref().map(|memory| memory.tier.as_str()));
+            value["evidence"] = json!(proposal.said());
             value["description"] = json!(memory.map(|memory| memory.description));
             value["provenance"] = json!(proposal.set.provenance);
             value["author"] = json!(proposal.set.author);
