@@ -5,6 +5,7 @@
 //! passes is told by what it points at: this file, right now, just this once. A question, a guess and a wish claim nothing.
 
 use super::sentence::Sentence;
+use super::shape::{asks_for_work, ends_with_reason, is_one_off, tells_where_kept, therefore};
 use super::words::{begins, has, table, without_interjections};
 use crate::memory::MemoryType;
 use crate::statement::Act;
@@ -48,7 +49,32 @@ pub(super) fn claim(sentence: &Sentence, beside: Beside) -> Option<Claim> {
         };
         holds.then_some(Claim { memory_type, likely })
     };
-    by_likelihood(sentence).into_iter().find_map(|(memory_type, likely)| is_claimed(memory_type, likely))
+    let types = by_likelihood(sentence);
+    let likely =
+        |wanted: MemoryType| types.iter().find(|(known, _)| *known == wanted).map_or(0.0, |(_, p)| *p);
+    if likely(MemoryType::Reference) >= 0.1 && tells_where_kept(sentence) {
+        return Some(Claim { memory_type: MemoryType::Reference, likely: likely(MemoryType::Reference) });
+    }
+    let by_words = types.into_iter().find_map(|(memory_type, likely)| is_claimed(memory_type, likely));
+    by_words.or_else(|| by_shape(sentence, likely(MemoryType::Feedback), beside))
+}
+
+/// What the shape of a sentence claims where its words do not.
+fn by_shape(sentence: &Sentence, likely: f32, beside: Beside) -> Option<Claim> {
+    let feedback = |likely: f32| Some(Claim { memory_type: MemoryType::Feedback, likely });
+    if let Some((_, order)) = therefore(sentence).filter(|_| sentence.lower.len() == sentence.text.len()) {
+        let order = sentence.part(order..sentence.text.len());
+        let sum = order.reading.likely(Act::Feedback) + order.reading.likely(Act::Rule);
+        let is_lasting =
+            (is_order(&order) || is_ban(&order)) && !is_one_off(&order.lower) && !points_at_one(&order);
+        if is_lasting || is_lasting_order(&order, sum, beside) {
+            return feedback(likely.max(0.5));
+        }
+    }
+    let gives_reason = ends_with_reason(&sentence.lower) || beside.has_reason;
+    let is_told = is_order(sentence) || is_ban(sentence);
+    let is_lasting = is_told && gives_reason && !is_one_off(&sentence.lower) && !points_at_one(sentence);
+    if is_lasting && likely >= 0.1 { feedback(likely) } else { None }
 }
 
 /// How the agent is to answer is feedback, also where it is told as a liking.
@@ -170,7 +196,10 @@ fn is_feedback(sentence: &Sentence, likely: f32, beside: Beside) -> bool {
     if is_praise(sentence) && is_right_call(&sentence.lower) {
         return likely >= LIKELY && has_content(sentence);
     }
-    if is_wish(sentence) && !sentence.shows(&["agent's conduct"]) {
+    if is_wish(sentence)
+        && !sentence.shows(&["agent's conduct"])
+        && !has(&sentence.lower, table("henceforth"))
+    {
         return false;
     }
     if is_ban(sentence) {
@@ -212,7 +241,8 @@ fn n_general_signs(sentence: &Sentence) -> usize {
 
 /// "never push to main" holds; "don't touch that file" holds for as long as it is spoken of, unless there is a reason.
 fn is_lasting_ban(sentence: &Sentence, likely: f32, beside: Beside) -> bool {
-    let gives_reason = beside.has_reason || sentence.shows(&["reason", "incident"]);
+    let gives_reason =
+        beside.has_reason || sentence.shows(&["reason", "incident"]) || ends_with_reason(&sentence.lower);
     let is_conduct = sentence.shows(&["agent's conduct"]);
     let is_plain = is_general(sentence) || is_conduct || !points_at_one(sentence);
     let waits = has(&sentence.lower, &["yet", "noch nicht", "아직"]);
@@ -320,7 +350,14 @@ fn is_about_user(sentence: &Sentence, likely: f32) -> bool {
         "unnamed person",
         "person",
     ]);
-    likely >= 0.6 && !is_wish(sentence) && !is_passing && names_self
+    let runs_on = begins(without_interjections(&sentence.lower), &["i'm on"]) && names_system(&sentence.text);
+    (likely >= 0.6 || runs_on) && !is_wish(sentence) && !is_passing && names_self
+}
+
+/// "I'm on NixOS" names a system, "I'm on main" a branch, "I'm on it" nothing.
+fn names_system(text: &str) -> bool {
+    let behind = text.split_whitespace().skip_while(|word| !word.eq_ignore_ascii_case("on")).nth(1);
+    behind.is_some_and(|word| word.contains(char::is_uppercase) && !word.contains('/'))
 }
 
 /// Says what somebody wants done, did or sees now, and not who they are.
@@ -361,7 +398,12 @@ fn is_context(sentence: &Sentence, likely: f32, beside: Beside) -> bool {
     let is_passing =
         sentence.shows(&["doing right now", "this session"]) && !sentence.shows(&["deadline", "date"]);
     let has_sign = sentence.shows(CONTEXT);
-    !is_passing && !is_plain_order(sentence) && (has_day || has_sign && likely >= 0.55 || likely >= 0.85)
+    let is_work = asks_for_work(&sentence.lower)
+        && !sentence.shows(&["deadline", "law or contract", "stakeholder", "decided", "reason", "goal"]);
+    !is_passing
+        && !is_work
+        && !is_plain_order(sentence)
+        && (has_day || has_sign && likely >= 0.55 || likely >= 0.85)
 }
 
 /// An order to do something, with nothing in it that no file shows.

@@ -13,8 +13,26 @@ pub(super) fn is_reason(sentence: &Sentence) -> bool {
     let said = without_interjections(&sentence.lower);
     let tells = sentence.shows(&["incident", "reason", "motive"])
         && !sentence.shows(&["imperative", "ban", "please"]);
-    let warns = has(said, &["otherwise", "sonst", "그렇지 않으면"]);
+    let ends_so = sentence.lower.trim_end_matches(['.', '!', ' ']);
+    let ends_so =
+        ["서요", "거든요", "때문이에요", "니까요", "때문입니다"].iter().any(|end| ends_so.ends_with(end));
+    let warns = ends_so || has(said, &["otherwise", "sonst", "그렇지 않으면"]);
     !sentence.reading.is_question() && (begins(said, table("reasons")) || tells || warns)
+}
+
+/// Says whether a plain statement behind an order gives the reason for it, as it nearly always does.
+pub(super) fn is_statement(sentence: &Sentence) -> bool {
+    let said = without_interjections(&sentence.lower);
+    let is_told = !sentence.reading.is_question() && !sentence.shows(&["imperative", "please", "ban", "url"]);
+    is_told && begins(said, table("statements")) && !begins(said, table("wish"))
+}
+
+/// Says whether an order is about what was just spoken of: "don't keep them in the repo".
+pub(super) fn is_about_the_same(sentence: &Sentence) -> bool {
+    let is_short = sentence.text.split_whitespace().count() <= 9;
+    is_short
+        && has(&sentence.lower, &["them", "it", "there", "those"])
+        && sentence.shows(&["imperative", "ban"])
 }
 
 /// Says whether a sentence tells when the one before it counts.

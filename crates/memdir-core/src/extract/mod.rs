@@ -22,6 +22,7 @@ mod prose;
 mod rules;
 mod said;
 mod sentence;
+mod shape;
 mod stranger;
 mod told;
 mod words;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::claim::{Beside, Claim, claim};
 use super::confirm::{confirms, referent};
-use super::explain::{is_application, is_reason, leans};
+use super::explain::{is_about_the_same, is_application, is_reason, is_statement, leans};
 use super::make::{Around, Finding, candidate};
 use super::sentence::{Sentence, sentences};
 use super::stranger;
@@ -166,7 +166,7 @@ impl<'w> Message<'w> {
     }
 
     fn beside(&self, n: usize) -> Beside {
-        let has_reason = self.sentences.get(n + 1).is_some_and(is_reason);
+        let has_reason = self.sentences.get(n + 1).is_some_and(|more| is_reason(more) || is_statement(more));
         let before = self.window[..self.at].iter().chain(self.earlier);
         let widens = |more: &Sentence| begins(without_interjections(&more.lower), table("widening"));
         let is_extended = self.sentences.get(n + 1).is_some_and(widens);
@@ -200,9 +200,12 @@ impl<'w> Message<'w> {
                 continue;
             }
             let is_explained = matches!(claim.memory_type, MemoryType::Feedback | MemoryType::Project);
-            let part = if is_application(more) && finding.how.is_none() {
+            let is_order = claim.memory_type == MemoryType::Feedback && next == n + 1 && is_statement(more);
+            let is_other = || self.is_of_another_kind(more, claim);
+            let is_how = is_application(more) || is_about_the_same(more);
+            let part = if is_how && finding.how.is_none() {
                 &mut finding.how
-            } else if is_explained && is_reason(more) && finding.why.is_none() {
+            } else if is_explained && finding.why.is_none() && (is_reason(more) || is_order && !is_other()) {
                 &mut finding.why
             } else {
                 break;
@@ -212,6 +215,13 @@ impl<'w> Message<'w> {
             next += 1;
         }
         (vec![finding], next)
+    }
+
+    /// Says whether a sentence claims something of its own about the user or a place.
+    fn is_of_another_kind(&self, sentence: &Sentence, first: Claim) -> bool {
+        let own = claim(sentence, Beside::default()).map(|own| own.memory_type);
+        let is_own = matches!(own, Some(MemoryType::User | MemoryType::Reference));
+        is_own && own != Some(first.memory_type) || sentence.shows(&["deadline"])
     }
 
     /// Says whether the next sentence says the same again in other words, as people do: it claims the same and shares a word.

@@ -35,4 +35,3 @@ fn found_beside(text: &str, held: &[Held]) -> Vec<Candidate> {
 fn found(text: &str) -> Vec<Candidate> {
     found_beside(text, &[])
 }
-
