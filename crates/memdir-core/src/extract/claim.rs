@@ -49,6 +49,10 @@ pub(super) fn claim(sentence: &Sentence, beside: Beside) -> Option<Claim> {
         };
         holds.then_some(Claim { memory_type, likely })
     };
+    if is_praise(sentence) && is_right_call(&sentence.lower) && has_content(sentence) {
+        let likely = sentence.reading.likely(Act::Feedback).max(LIKELY);
+        return Some(Claim { memory_type: MemoryType::Feedback, likely });
+    }
     let types = by_likelihood(sentence);
     let likely =
         |wanted: MemoryType| types.iter().find(|(known, _)| *known == wanted).map_or(0.0, |(_, p)| *p);
@@ -144,8 +148,12 @@ fn is_guess(sentence: &Sentence) -> bool {
 
 /// Repeats in quotation marks what somebody else said.
 fn is_quotation(sentence: &Sentence) -> bool {
-    let n_marks = sentence.text.matches(['"', '“', '”', '„', '«', '»']).count();
-    n_marks >= 2 && has(&sentence.lower, table("reporting"))
+    let marks = ['"', '“', '”', '„', '«', '»'];
+    if sentence.text.matches(marks).count() < 2 {
+        return false;
+    }
+    let quoted: usize = sentence.text.split(marks).skip(1).step_by(2).map(str::len).sum();
+    has(&sentence.lower, table("reporting")) || 2 * quoted > sentence.text.len()
 }
 
 /// What holds for this session and not after it.
@@ -168,11 +176,15 @@ fn is_general(sentence: &Sentence) -> bool {
 
 /// Points at one thing that is before both: this file, that test, the line over there.
 fn points_at_one(sentence: &Sentence) -> bool {
+    // What an order is about stands in its first clause.
+    let end = sentence.lower.find([',', ';']);
+    let end = end.filter(|end| sentence.lower[..*end].split_whitespace().count() > 2);
+    let lower = &sentence.lower[..end.unwrap_or(sentence.lower.len())];
     let shows_it = |word: &str| matches!(word, "이" | "그" | "저");
-    has(&sentence.lower, table("pointing"))
-        || sentence.lower.split_whitespace().any(shows_it)
+    has(lower, table("pointing"))
+        || lower.split_whitespace().any(shows_it)
         || sentence.shows(&["path", "name from code", "several paths"])
-        || has_definite_object(&sentence.lower)
+        || has_definite_object(lower)
 }
 
 /// "don't rename the field": an order about something definite.
@@ -216,7 +228,8 @@ fn is_feedback(sentence: &Sentence, likely: f32, beside: Beside) -> bool {
     if is_custom(sentence, beside) && likely >= 0.2 {
         return true;
     }
-    let is_likely = likely >= SURE && is_plain || likely >= 0.45 && n_general_signs(sentence) >= 2;
+    let is_duty = sentence.shows(&["always"]) && sentence.shows(&["duty"]) && likely >= 0.2;
+    let is_likely = likely >= SURE && is_plain || likely >= 0.45 && n_general_signs(sentence) >= 2 || is_duty;
     (is_likely || beside.is_extended && likely >= 0.3) && !is_specification(sentence)
 }
 
@@ -384,7 +397,10 @@ const CONTEXT: &[&str] = &[
 fn is_context(sentence: &Sentence, likely: f32, beside: Beside) -> bool {
     let has_day = sentence.shows(&["deadline"]) && sentence.shows(&["date"])
         || sentence.shows(&["goal", "decided by others"]);
-    if likely < LIKELY && !(has_day && likely >= 0.2 && !is_plain_order(sentence)) {
+    let n_signs = CONTEXT.iter().chain(&["reason", "date"]).filter(|sign| sentence.shows(&[**sign])).count();
+    let is_bound = sentence.shows(&["we", "law or contract"]) && has(&sentence.lower, table("obligations"));
+    let is_backed = has_day && likely >= 0.2 || (n_signs >= 2 || is_bound) && likely >= 0.3;
+    if likely < LIKELY && (!is_backed || is_plain_order(sentence)) {
         return false;
     }
     let gives_reason = beside.has_reason || sentence.shows(&["reason", "motive"]);
@@ -403,7 +419,7 @@ fn is_context(sentence: &Sentence, likely: f32, beside: Beside) -> bool {
     !is_passing
         && !is_work
         && !is_plain_order(sentence)
-        && (has_day || has_sign && likely >= 0.55 || likely >= 0.85)
+        && (is_backed || has_sign && likely >= 0.55 || likely >= 0.85)
 }
 
 /// An order to do something, with nothing in it that no file shows.

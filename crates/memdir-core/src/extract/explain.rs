@@ -23,16 +23,18 @@ pub(super) fn is_reason(sentence: &Sentence) -> bool {
 /// Says whether a plain statement behind an order gives the reason for it, as it nearly always does.
 pub(super) fn is_statement(sentence: &Sentence) -> bool {
     let said = without_interjections(&sentence.lower);
-    let is_told = !sentence.reading.is_question() && !sentence.shows(&["imperative", "please", "ban", "url"]);
-    is_told && begins(said, table("statements")) && !begins(said, table("wish"))
+    let is_told =
+        !sentence.reading.is_question() && !sentence.shows(&["imperative", "please", "ban", "address"]);
+    let is_whole = sentence.is_long_enough() && sentence.text.split_whitespace().count() >= 4;
+    let is_talk = [table("wish"), table("task"), table("approval"), table("widening"), table("asking")];
+    is_told && is_whole && !is_talk.iter().any(|talk| begins(said, talk))
 }
 
 /// Says whether an order is about what was just spoken of: "don't keep them in the repo".
 pub(super) fn is_about_the_same(sentence: &Sentence) -> bool {
-    let is_short = sentence.text.split_whitespace().count() <= 9;
-    is_short
-        && has(&sentence.lower, &["them", "it", "there", "those"])
-        && sentence.shows(&["imperative", "ban"])
+    let n_words = sentence.text.split_whitespace().count();
+    let points = has(&sentence.lower, &["them", "it", "there", "those", "any"]);
+    (n_words <= 9 && points || n_words <= 3) && sentence.shows(&["imperative", "ban"])
 }
 
 /// Says whether a sentence tells when the one before it counts.

@@ -83,15 +83,26 @@ fn candidates(found: &[Finding], around: &Around<'_>) -> Vec<Candidate> {
 
 fn strangers(window: &[Said]) -> impl Iterator<Item = Finding> {
     let requests = stranger::requests(window, |said| said.role == Role::Tool);
-    requests.into_iter().map(|evidence| Finding {
-        memory_type: None,
-        point: evidence.quote.clone(),
-        why: None,
-        how: None,
-        provenance: Provenance::Tool,
-        at: window[evidence.message].at,
-        evidence: vec![evidence],
-    })
+    let mut found: Vec<Finding> = Vec::new();
+    for evidence in requests {
+        // What one page asks for in several sentences is one request.
+        match found.last_mut().filter(|last| last.evidence[0].message == evidence.message) {
+            Some(last) => {
+                last.point = format!("{} {}", closed(&last.point), evidence.quote);
+                last.evidence.push(evidence);
+            }
+            None => found.push(Finding {
+                memory_type: None,
+                point: evidence.quote.clone(),
+                why: None,
+                how: None,
+                provenance: Provenance::Tool,
+                at: window[evidence.message].at,
+                evidence: vec![evidence],
+            }),
+        }
+    }
+    found.into_iter()
 }
 
 /// What the agent only repeats from a page that asked to be remembered is the page's.
@@ -194,7 +205,11 @@ impl<'w> Message<'w> {
                 continue;
             }
             if finding.how.is_none() && self.says_more(sentence, more, claim, next) {
-                finding.how = Some(more.text.clone());
+                if claim.memory_type == MemoryType::User {
+                    finding.point = format!("{} {}", closed(&finding.point), more.text);
+                } else {
+                    finding.how = Some(more.text.clone());
+                }
                 finding.evidence.push(self.evidence(&more.range));
                 next += 1;
                 continue;
@@ -226,6 +241,12 @@ impl<'w> Message<'w> {
 
     /// Says whether the next sentence says the same again in other words, as people do: it claims the same and shares a word.
     fn says_more(&self, sentence: &Sentence, more: &Sentence, first: Claim, n: usize) -> bool {
+        let is_same =
+            || claim(more, self.beside(n)).is_some_and(|second| second.memory_type == first.memory_type);
+        // What somebody tells of themself in one breath is one thing.
+        if first.memory_type == MemoryType::User {
+            return is_same();
+        }
         let is_telling = |word: &&str| word.chars().count() > 3 || word.chars().any(is_unspaced);
         let words = |text: &str| -> Vec<String> {
             let words = text.split(|c: char| !c.is_alphanumeric());
@@ -236,7 +257,7 @@ impl<'w> Message<'w> {
         let known = words(&sentence.lower);
         first.memory_type == MemoryType::Feedback
             && words(&more.lower).iter().any(|word| known.contains(word))
-            && claim(more, self.beside(n)).is_some_and(|second| second.memory_type == first.memory_type)
+            && is_same()
     }
 
     /// Takes what is to be remembered in so many words; "remember this" means what the agent said.

@@ -72,12 +72,17 @@ pub(super) fn sentences(message: &str) -> Vec<Sentence> {
 fn cut(message: &str, line: Range<usize>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = line.start + list_mark(&message[line.clone()]);
-    let mut in_code = false;
+    let (mut in_code, mut in_quotes) = (false, false);
     for (at, c) in message[line.clone()].char_indices().map(|(at, c)| (line.start + at, c)) {
         in_code ^= c == '`';
+        in_quotes ^= c == '"';
         let end = at + c.len_utf8();
         let is_mark = matches!(c, '.' | '!' | '?' | '。' | ';' | '…' | '！' | '？');
-        if end > start && !in_code && is_mark && ends_sentence(&message[start..end], &message[end..line.end])
+        if end > start
+            && !in_code
+            && !in_quotes
+            && is_mark
+            && ends_sentence(&message[start..end], &message[end..line.end])
         {
             keep(message, start..end, &mut found);
             start = end;
