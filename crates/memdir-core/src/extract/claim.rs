@@ -81,6 +81,19 @@ fn by_shape(sentence: &Sentence, likely: f32, beside: Beside) -> Option<Claim> {
     if is_lasting && likely >= 0.1 { feedback(likely) } else { None }
 }
 
+/// What is told to be done or not is a rule, also where a story comes with it; a day makes it a fact of the project.
+fn is_told_as_rule(sentence: &Sentence, likeliest: MemoryType) -> bool {
+    let begins_so = begins(
+        without_interjections(&sentence.lower),
+        &["no", "leave", "anything", "everything", "nothing", "keine", "kein"],
+    );
+    let is_told = is_order(sentence)
+        || is_ban(sentence)
+        || begins_so
+        || sentence.shows(&["duty"]) && corrects(sentence);
+    likeliest == MemoryType::Project && is_told && !sentence.shows(&["deadline", "date", "decided"])
+}
+
 /// How the agent is to answer is feedback, also where it is told as a liking.
 fn is_told_to_agent(sentence: &Sentence) -> bool {
     let is_said = |words: &[&str]| has(&sentence.lower, words);
@@ -99,7 +112,9 @@ fn by_likelihood(sentence: &Sentence) -> [(MemoryType, f32); 4] {
     ];
     types.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     let feedback = types.iter().position(|(memory_type, _)| *memory_type == MemoryType::Feedback);
-    if let Some(at) = feedback.filter(|at| is_told_to_agent(sentence) && types[*at].1 >= 0.25) {
+    let is_told =
+        is_told_to_agent(sentence) && types[0].0 == MemoryType::User || is_told_as_rule(sentence, types[0].0);
+    if let Some(at) = feedback.filter(|at| is_told && types[*at].1 >= 0.15) {
         types[..=at].rotate_right(1);
     }
     types
