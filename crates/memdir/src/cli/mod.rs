@@ -27,6 +27,7 @@ mod log;
 mod magic;
 mod manifest;
 mod mcp;
+mod mind;
 pub(crate) mod model;
 pub(crate) mod monthly;
 mod new;
@@ -161,6 +162,8 @@ enum Command {
     Compact(compact::Args),
     Magic(magic::Args),
     Mcp(mcp::Args),
+    #[command(hide = true)]
+    Mind(mind::Args),
     Completions(completions::Args),
 }
 
@@ -203,6 +206,9 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
     if let Command::Compact(args) = &cli.command {
         // It reads no memory, and a list that came in must come out.
         return compact::run(args, &context::environment(cli.global.vault, cli.global.project), ui);
+    }
+    if let Command::Mind(args) = &cli.command {
+        return mind::run(args, ui);
     }
     if let Command::Hook(args) = &cli.command {
         return Ok(hook::run(args, cli.global.vault, cli.global.project));
@@ -289,6 +295,7 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
         Command::Magic(args) => magic::run(&args, &context, ui),
         Command::Hook(args) => Ok(hook::run(&args, None, None)),
         Command::Mcp(args) => mcp::run(&args, None, None),
+        Command::Mind(args) => mind::run(&args, ui),
         Command::Completions(args) => completions::run(&args, ui),
     }
 }

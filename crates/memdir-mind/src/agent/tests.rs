@@ -1,0 +1,1 @@
+//! The sub-agent without a process around it.
