@@ -96,13 +96,14 @@ impl Spent {
 
     /// Says which limit forbids another answer, if one does.
     pub fn exhausted(&self, budget: &Budget, elapsed: Duration) -> Option<End> {
-        if self.turns >= budget.turns {
-            return Some(End::Turns);
-        }
-        if self.tokens() >= budget.tokens {
-            return Some(End::Tokens);
-        }
-        (elapsed >= Duration::from_secs(budget.seconds)).then_some(End::Time)
+        let time = || (elapsed >= Duration::from_secs(budget.seconds)).then_some(End::Time);
+        self.used_up(budget).or_else(time)
+    }
+
+    /// Says which limit forbids another answer, whatever the time.
+    pub fn used_up(&self, budget: &Budget) -> Option<End> {
+        let tokens = || (self.tokens() >= budget.tokens).then_some(End::Tokens);
+        (self.turns >= budget.turns).then_some(End::Turns).or_else(tokens)
     }
 }
 

@@ -159,7 +159,9 @@ impl<'j> Agent<'j> {
                 if std::mem::replace(&mut self.was_nudged, true) {
                     return None;
                 }
-                Some(Part::Text(format!("That is no JSON ({err}). Answer with the JSON object and nothing else.")))
+                Some(Part::Text(format!(
+                    "That is no JSON ({err}). Answer with the JSON object and nothing else."
+                )))
             }
         }
     }
@@ -247,7 +249,8 @@ impl<'j> Agent<'j> {
 
     fn put(&mut self, raw: &Value) -> Result<(), Refused> {
         let action = raw.get("action").and_then(Value::as_str).unwrap_or("new");
-        let is_removal = matches!(action, "delete" | "remove" | "forget" | "erase" | "merge" | "supersede" | "archive");
+        let is_removal =
+            matches!(action, "delete" | "remove" | "forget" | "erase" | "merge" | "supersede" | "archive");
         if !is_removal && !self.job.purpose.actions().contains(&action) {
             return Err(Refused::new(Kind::Input, format!("`{action}` is no action here")));
         }

@@ -258,7 +258,8 @@ impl<'a> Tray<'a> {
         let mut sources: Vec<Target> = Vec::new();
         for name in names {
             let known = self.view.find(name.as_str().unwrap_or_default())?;
-            let target = self.target(&Value::Null, known).or_else(|refused| with_base(raw, known).ok_or(refused))?;
+            let target =
+                self.target(&Value::Null, known).or_else(|refused| with_base(raw, known).ok_or(refused))?;
             if sources.contains(&target) {
                 return Err(Refused::new(Kind::Input, format!("`{}` is named twice", known.path.stem())));
             }
@@ -293,7 +294,9 @@ impl<'a> Tray<'a> {
         };
         match text(raw, "base") {
             Some(given) if given.len() >= 8 && base.to_string().starts_with(given) => {}
-            Some(_) => return Err(Refused::new(Kind::Stale, format!("`base` is not the version of `{name}`"))),
+            Some(_) => {
+                return Err(Refused::new(Kind::Stale, format!("`base` is not the version of `{name}`")));
+            }
             None if self.seen.contains(&known.path) => {}
             None => return Err(Refused::new(Kind::Stale, format!("read `{name}` before you change it"))),
         }

@@ -118,7 +118,8 @@ pub(super) fn list(view: &View, input: &Value, key: &[u8]) -> Result<String, Ref
         }
         None => None,
     };
-    let listed = view.memories.iter().filter(|known| wanted.is_none_or(|wanted| known.memory_type == Some(wanted)));
+    let listed =
+        view.memories.iter().filter(|known| wanted.is_none_or(|wanted| known.memory_type == Some(wanted)));
     Ok(framed("Memories", &lines(listed, MAX_LIST), key))
 }
 
@@ -143,11 +144,12 @@ pub fn lines<'v>(memories: impl Iterator<Item = &'v Known>, limit: usize) -> Str
 
 /// The memories that a call names, found or refused one by one.
 pub(super) fn read<'v>(view: &'v View, input: &Value) -> Result<Vec<Result<&'v Known, Refused>>, Refused> {
-    let names: Vec<&str> = match input.get("names").or_else(|| input.get("name")).or_else(|| input.get("path")) {
-        Some(Value::Array(names)) => names.iter().map(|name| name.as_str().unwrap_or_default()).collect(),
-        Some(Value::String(name)) => vec![name],
-        _ => return Err(Refused::new(Kind::Input, "`names` is a list of names")),
-    };
+    let names: Vec<&str> =
+        match input.get("names").or_else(|| input.get("name")).or_else(|| input.get("path")) {
+            Some(Value::Array(names)) => names.iter().map(|name| name.as_str().unwrap_or_default()).collect(),
+            Some(Value::String(name)) => vec![name],
+            _ => return Err(Refused::new(Kind::Input, "`names` is a list of names")),
+        };
     if names.len() > MAX_READ {
         return Err(Refused::new(Kind::Calls, format!("no more than {MAX_READ} memories are read at once")));
     }

@@ -59,7 +59,8 @@ impl View {
     /// Copies a vault. The newest memories come with their text, older ones as far as there is room; one that is gone or
     /// cannot be read any more is left out.
     pub fn of(snapshot: &Snapshot) -> Self {
-        let mut entries: Vec<_> = snapshot.memories.iter().collect();
+        // What waits for the user's word is shown to nobody who did not ask for it.
+        let mut entries: Vec<_> = snapshot.memories.iter().filter(|entry| !entry.memory.quarantined).collect();
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.modified()));
         let mut room = MAX_BYTES;
         let mut memories = Vec::with_capacity(entries.len());
@@ -97,7 +98,8 @@ impl View {
         let path = MemoryPath::new(&file)
             .map_err(|_| Refused::new(Kind::Path, format!("`{name}` is no path inside the vault")))?;
         let by_path = self.memories.iter().find(|known| known.path == path);
-        let by_stem = || self.memories.iter().find(|known| known.path.stem() == path.as_str().trim_end_matches(".md"));
+        let by_stem =
+            || self.memories.iter().find(|known| known.path.stem() == path.as_str().trim_end_matches(".md"));
         let known = by_path.or_else(by_stem);
         known.ok_or_else(|| Refused::new(Kind::Missing, format!("there is no memory `{name}`")))
     }
@@ -152,7 +154,9 @@ pub(crate) mod tests {
         for name in ["user-role", "user-role.md"] {
             assert_eq!(view.find(name).unwrap().path.as_str(), "user-role.md");
         }
-        for name in ["/etc/passwd", "../user-role", "a/../../b.md", "~/.ssh/id", "", "MEMORY.md", ".hidden", "a\0b"] {
+        for name in
+            ["/etc/passwd", "../user-role", "a/../../b.md", "~/.ssh/id", "", "MEMORY.md", ".hidden", "a\0b"]
+        {
             assert_eq!(view.find(name).unwrap_err().kind, Kind::Path, "{name:?}");
         }
         assert_eq!(view.find("user-roles").unwrap_err().kind, Kind::Missing);

@@ -62,7 +62,11 @@ pub enum ExtractError {
 }
 
 /// Looks for what a conversation teaches. Where the model fails halfway, what was found until then counts.
-pub fn extract(model: &mut dyn Model, sandbox: &Sandbox, material: Material<'_>) -> Result<Found, ExtractError> {
+pub fn extract(
+    model: &mut dyn Model,
+    sandbox: &Sandbox,
+    material: Material<'_>,
+) -> Result<Found, ExtractError> {
     let Material { window, view, today, scanner, key, budget } = material;
     let window = clean(window, scanner);
     if window.iter().all(|said| said.text.trim().is_empty()) {

@@ -25,9 +25,9 @@ const FROM_USER_IF_ASKED: f64 = 0.5;
 const PASSAGE: usize = 120;
 /// Endings of words with a dot in them that are files and no hosts.
 const FILE_ENDINGS: [&str; 34] = [
-    "rs", "py", "md", "js", "ts", "tsx", "jsx", "json", "toml", "yaml", "yml", "txt", "go", "java", "rb", "c", "h",
-    "cc", "cpp", "hpp", "cs", "sh", "sql", "lock", "cfg", "ini", "html", "css", "xml", "env", "log", "kt", "swift",
-    "proto",
+    "rs", "py", "md", "js", "ts", "tsx", "jsx", "json", "toml", "yaml", "yml", "txt", "go", "java", "rb",
+    "c", "h", "cc", "cpp", "hpp", "cs", "sh", "sql", "lock", "cfg", "ini", "html", "css", "xml", "env",
+    "log", "kt", "swift", "proto",
 ];
 
 /// What was said in a session, by whom, as far as origins need it.
@@ -48,7 +48,8 @@ impl<'w> Sources<'w> {
     /// Reads a window.
     pub fn of(window: &'w [Said]) -> Self {
         let user_text: String = said_by(window, Role::User).map(|text| own_words(text) + "\n").collect();
-        let tool_text: String = said_by(window, Role::Tool).map(|text| format!("{}\n", text.to_lowercase())).collect();
+        let tool_text: String =
+            said_by(window, Role::Tool).map(|text| format!("{}\n", text.to_lowercase())).collect();
         let by_tools = said_by(window, Role::Tool).flat_map(pieces).collect();
         let tools_ask = said_by(window, Role::Tool).any(|text| !passages(text).is_empty());
         let by_user = terms(&user_text).into_iter().map(|found| found.term.value()).collect();
@@ -83,8 +84,11 @@ impl<'w> Sources<'w> {
         if self.names_a_place_of_tools(text) {
             return true;
         }
-        let words: BTreeSet<u64> =
-            terms(text).into_iter().filter(|found| found.origin == Origin::Said).map(|found| found.term.value()).collect();
+        let words: BTreeSet<u64> = terms(text)
+            .into_iter()
+            .filter(|found| found.origin == Origin::Said)
+            .map(|found| found.term.value())
+            .collect();
         if words.is_empty() {
             return false;
         }

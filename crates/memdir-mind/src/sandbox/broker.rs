@@ -24,6 +24,7 @@ const GRACE: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone)]
 pub struct Sandbox {
     program: PathBuf,
+    grace: Duration,
 }
 
 /// What the model is told at the beginning.
@@ -66,7 +67,12 @@ pub enum SandboxError {
 impl Sandbox {
     /// Takes the program that calls [`super::serve`] when it is run with the one word `mind`.
     pub fn new(program: impl Into<PathBuf>) -> Self {
-        Self { program: program.into() }
+        Self { program: program.into(), grace: GRACE }
+    }
+
+    /// Waits for this long beyond the budget, and after each answer, before it takes the process for hung.
+    pub fn with_grace(self, grace: Duration) -> Self {
+        Self { grace, ..self }
     }
 
     /// Runs a job to its end.
@@ -91,6 +97,7 @@ struct Run<'j> {
     request: Request,
     spent: Spent,
     deadline: Instant,
+    grace: Duration,
     failure: Option<ModelError>,
 }
 
@@ -110,8 +117,9 @@ impl<'j> Run<'j> {
             schema: None,
             max_tokens: job.budget.answer,
         };
-        let deadline = Instant::now() + Duration::from_secs(job.budget.seconds) + GRACE;
-        Ok(Self { child, pipe, job, request, spent: Spent::default(), deadline, failure: None })
+        let deadline = Instant::now() + Duration::from_secs(job.budget.seconds) + sandbox.grace;
+        let grace = sandbox.grace;
+        Ok(Self { child, pipe, job, request, spent: Spent::default(), deadline, grace, failure: None })
     }
 
     /// Waits for the walls, then hands the job over: before they stand, it gets nothing to lose.
@@ -126,7 +134,7 @@ impl<'j> Run<'j> {
     /// Asks the model in the sub-agent's name. What it may add to the conversation are results of tools and words; what
     /// was said before, the instructions and the tools are ours.
     fn ask(&mut self, parts: Vec<Part>, model: &mut dyn Model) -> Result<(), SandboxError> {
-        if let Some(limit) = self.spent.exhausted(&self.job.budget, Duration::ZERO) {
+        if let Some(limit) = self.spent.used_up(&self.job.budget) {
             return Err(SandboxError::Unsound(format!("it went on beyond its budget: {limit:?}")));
         }
         if parts.iter().any(|part| matches!(part, Part::Call { .. })) {
@@ -148,7 +156,7 @@ impl<'j> Run<'j> {
             }
         };
         // The model's time is not the sub-agent's: what is left to do after an answer is little, and may be done.
-        self.deadline = self.deadline.max(Instant::now() + GRACE);
+        self.deadline = self.deadline.max(Instant::now() + self.grace);
         self.tell(&order)
     }
 

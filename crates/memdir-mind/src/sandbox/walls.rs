@@ -61,7 +61,9 @@ pub struct Walls {
 impl Walls {
     /// Says whether all of them stand.
     pub fn all_stand(&self) -> bool {
-        [&self.limits, &self.landlock, &self.calls, &self.tether].into_iter().all(|wall| *wall == Wall::Stands)
+        [&self.limits, &self.landlock, &self.calls, &self.tether]
+            .into_iter()
+            .all(|wall| *wall == Wall::Stands)
     }
 }
 
@@ -153,7 +155,8 @@ mod tests {
     fn the_list_of_calls_compiles_everywhere() {
         for arch in ["x86_64", "aarch64"] {
             let arch = arch.try_into().unwrap();
-            let filters = seccompiler::compile_from_json(include_str!("calls.json").as_bytes(), arch).unwrap();
+            let filters =
+                seccompiler::compile_from_json(include_str!("calls.json").as_bytes(), arch).unwrap();
             assert!(filters["mind"].len() > 40);
         }
     }

@@ -1,5 +1,13 @@
-//! What a model does for memdir, with the real binary and a scripted model over real HTTP.
-#![expect(clippy::unwrap_used, reason = "tests report by panicking")]
+//! What a model does for memdir, with the real binary and a scripted model, over real HTTP where that counts.
+#![allow(clippy::unwrap_used, reason = "tests report by panicking")]
 
+#[cfg(target_os = "linux")]
+mod agent;
+#[cfg(target_os = "linux")]
+mod canned;
 mod documents;
+#[cfg(target_os = "linux")]
+mod extraction;
 mod models;
+#[cfg(target_os = "linux")]
+mod sandbox;
