@@ -12,4 +12,5 @@ pub mod guard;
 pub mod magic;
 pub mod model;
 pub mod sandbox;
+pub mod select;
 pub mod working;

@@ -60,7 +60,8 @@ impl View {
     /// cannot be read any more is left out.
     pub fn of(snapshot: &Snapshot) -> Self {
         // What waits for the user's word is shown to nobody who did not ask for it.
-        let mut entries: Vec<_> = snapshot.memories.iter().filter(|entry| !entry.memory.quarantined).collect();
+        let mut entries: Vec<_> =
+            snapshot.memories.iter().filter(|entry| !entry.memory.quarantined).collect();
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.modified()));
         let mut room = MAX_BYTES;
         let mut memories = Vec::with_capacity(entries.len());
