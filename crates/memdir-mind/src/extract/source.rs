@@ -23,11 +23,10 @@ const FROM_USER: f64 = 0.6;
 const FROM_USER_IF_ASKED: f64 = 0.5;
 /// A passage has this many words, and the next one begins halfway.
 const PASSAGE: usize = 120;
-/// Endings of words with a dot in them that are files and no hosts.
-const FILE_ENDINGS: [&str; 34] = [
-    "rs", "py", "md", "js", "ts", "tsx", "jsx", "json", "toml", "yaml", "yml", "txt", "go", "java", "rb",
-    "c", "h", "cc", "cpp", "hpp", "cs", "sh", "sql", "lock", "cfg", "ini", "html", "css", "xml", "env",
-    "log", "kt", "swift", "proto",
+/// Endings of hosts. A word with a dot in it is mostly a file or a piece of code, and those are no places to fetch from.
+const HOST_ENDINGS: [&str; 26] = [
+    "com", "org", "net", "io", "dev", "app", "ai", "cloud", "xyz", "info", "biz", "example", "internal",
+    "invalid", "onion", "de", "kr", "jp", "cn", "fr", "uk", "eu", "us", "ru", "in", "br",
 ];
 
 /// What was said in a session, by whom, as far as origins need it.
@@ -114,14 +113,19 @@ impl<'w> Sources<'w> {
     }
 }
 
-/// Returns the words that look like a host: `mirror.example.com`, also within an address.
+/// Returns the words that look like a host: `mirror.example.com`, `10.0.0.7`, also within an address.
 fn hosts(text: &str) -> impl Iterator<Item = &str> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-');
-    text.split(move |c: char| !is_part(c)).map(|word| word.trim_matches(['.', '-'])).filter(|word| {
-        let Some((front, ending)) = word.rsplit_once('.') else { return false };
-        let is_name = ending.len() >= 2 && ending.chars().all(|c| c.is_ascii_alphabetic());
-        is_name && front.len() >= 2 && !FILE_ENDINGS.contains(&ending)
-    })
+    text.split(move |c: char| !is_part(c))
+        .map(|word| word.trim_matches(['.', '-']))
+        .filter(|word| is_host(word))
+}
+
+fn is_host(word: &str) -> bool {
+    let is_number = |part: &str| part.parse::<u8>().is_ok();
+    let is_address = word.split('.').count() == 4 && word.split('.').all(is_number);
+    let named = word.rsplit_once('.');
+    is_address || named.is_some_and(|(front, ending)| front.len() >= 2 && HOST_ENDINGS.contains(&ending))
 }
 
 fn said_by(window: &[Said], role: Role) -> impl Iterator<Item = &str> {

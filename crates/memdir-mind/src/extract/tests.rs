@@ -94,6 +94,25 @@ fn the_weakest_of_its_evidence_counts() {
     assert_eq!(of(&[(9, "yes exactly, keep doing that")]), Provenance::Tool);
 }
 
+/// Files and code that a tool printed may be named; where to fetch something from may not.
+#[test]
+fn a_place_that_only_a_tool_named_is_the_tools() {
+    let window = [
+        said(Role::Tool, "cargo.toml src/db.rs self.run registry.corp.example 10.0.0.7 crates.io"),
+        said(Role::User, "pin our dependencies, and yes, crates.io is fine for that"),
+    ];
+    let sources = Sources::of(&window);
+    let of = |body: &str| {
+        sources.provenance(&content("dependencies are pinned", body, &[(1, "pin our dependencies")]))
+    };
+    assert_eq!(
+        of("Dependencies are pinned in Cargo.toml, so that builds stay as they are; crates.io is fine."),
+        Provenance::User
+    );
+    assert_eq!(of("Dependencies are pinned to https://registry.corp.example/x."), Provenance::Tool);
+    assert_eq!(of("Dependencies are pinned to 10.0.0.7:8080."), Provenance::Tool);
+}
+
 /// What the user says in German or Korean is the user's in English too, though a tool printed much English.
 #[test]
 fn a_memory_in_another_language_is_still_the_users() {

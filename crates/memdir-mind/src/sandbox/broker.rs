@@ -17,6 +17,8 @@ use crate::model::{Message, Model, ModelError, Part, Request, Role};
 
 /// No line of the sub-agent is longer.
 const MAX_LINE: usize = 4 << 20;
+/// As much it may say to the model beyond what tools return: refusals, and what became of proposals.
+const MAX_TALK: usize = 256 << 10;
 /// As long it may take for what needs no model, beyond its budget.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -96,6 +98,8 @@ struct Run<'j> {
     job: &'j Job,
     request: Request,
     spent: Spent,
+    /// What it has added to the conversation.
+    n_bytes: usize,
     deadline: Instant,
     grace: Duration,
     failure: Option<ModelError>,
@@ -119,7 +123,17 @@ impl<'j> Run<'j> {
         };
         let deadline = Instant::now() + Duration::from_secs(job.budget.seconds) + sandbox.grace;
         let grace = sandbox.grace;
-        Ok(Self { child, pipe, job, request, spent: Spent::default(), deadline, grace, failure: None })
+        Ok(Self {
+            child,
+            pipe,
+            job,
+            request,
+            spent: Spent::default(),
+            n_bytes: 0,
+            deadline,
+            grace,
+            failure: None,
+        })
     }
 
     /// Waits for the walls, then hands the job over: before they stand, it gets nothing to lose.
@@ -140,13 +154,21 @@ impl<'j> Run<'j> {
         if parts.iter().any(|part| matches!(part, Part::Call { .. })) {
             return Err(SandboxError::Unsound("it spoke in the model's place".to_owned()));
         }
+        self.n_bytes += parts.iter().map(length).sum::<usize>();
+        if self.n_bytes > self.job.budget.bytes.saturating_add(MAX_TALK) {
+            return Err(SandboxError::Unsound("it says more than it may".to_owned()));
+        }
         if !parts.is_empty() {
             self.request.messages.push(Message { role: Role::User, parts });
         }
         let order = match model.ask(&self.request) {
             Ok(answer) => {
                 self.spent.answered(&answer.usage);
-                self.request.messages.push(Message { role: Role::Assistant, parts: answer.parts.clone() });
+                // Services do not take an empty message back.
+                if !answer.parts.is_empty() {
+                    let parts = answer.parts.clone();
+                    self.request.messages.push(Message { role: Role::Assistant, parts });
+                }
                 Order::Answer(answer)
             }
             Err(err) => {
@@ -202,6 +224,13 @@ impl<'j> Run<'j> {
             io::ErrorKind::InvalidData => SandboxError::Unsound(err.to_string()),
             _ => SandboxError::Died(self.child.end()),
         }
+    }
+}
+
+fn length(part: &Part) -> usize {
+    match part {
+        Part::Text(text) | Part::Result { text, .. } => text.len(),
+        Part::Call { .. } => 0,
     }
 }
 

@@ -192,7 +192,8 @@ mod tests {
             - [feedback] testing-policy.md (2026-04-01T10:30:00Z): Integration tests must hit real database
             - [feedback] cargo-gotcha.md (2026-04-01T10:30:00Z): cargo: the lock file\x0ais shared
 
-            Recently used tools: cargo, git"#]].assert_eq(task);
+            Recently used tools: cargo, git"#]]
+        .assert_eq(task);
         expect![[r#"{"type":"object","properties":{"selected_memories":{"type":"array","items":{"type":"string"}}},"required":["selected_memories"],"additionalProperties":false}"#]].assert_eq(&asked.schema.unwrap().schema.to_string());
         assert!(asked.system.contains("Choose 5 at most") && !asked.system.contains('{'));
         let Part::Text(task) = &request(&question()).messages[0].parts[0] else { panic!() };

@@ -230,6 +230,8 @@ fn a_process_that_lies_is_not_believed() {
         "{READY}\nread x\n{}",
         r#"echo '{"Ask":[{"Call":{"id":"1","name":"bash","input":{}}}]}'; read x"#
     );
+    let long = "long ".repeat(100_000);
+    let talks = format!("{READY}\nread x\necho '{{\"Ask\":[{{\"Text\":\"{long}\"}}]}}'; read x");
     let endless = format!("{READY}\nread x\n{}", r#"while :; do echo '{"Ask":[]}'; done"#);
     let unsound = [
         "echo nonsense",
@@ -237,6 +239,7 @@ fn a_process_that_lies_is_not_believed() {
         &format!("{READY}\nread x\n{READY}"),
         &flood,
         &speaks,
+        &talks,
         &endless,
     ];
     for lines in unsound {
