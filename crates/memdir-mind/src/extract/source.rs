@@ -21,6 +21,11 @@ const FROM_TOOL: f64 = 0.6;
 const FROM_USER: f64 = 0.6;
 /// The same where a tool's output asked for something to be remembered: the user must have said most of it.
 const FROM_USER_IF_ASKED: f64 = 0.5;
+/// As much of it in a passage, and so much less of it said by the user, tells of a text in other words.
+const RATHER_FROM_TOOL: f64 = 0.35;
+const RATHER: f64 = 0.25;
+/// A text of fewer words, such as a short quote, stands in anything.
+const MIN_WORDS: usize = 4;
 /// A passage has this many words, and the next one begins halfway.
 const PASSAGE: usize = 120;
 /// Endings of hosts. A word with a dot in it is mostly a file or a piece of code, and those are no places to fetch from.
@@ -88,13 +93,15 @@ impl<'w> Sources<'w> {
             .filter(|found| found.origin == Origin::Said)
             .map(|found| found.term.value())
             .collect();
-        if words.is_empty() {
+        if words.len() < MIN_WORDS {
             return false;
         }
         let share = |of: &BTreeSet<u64>| words.intersection(of).count() as f64 / words.len() as f64;
         let by_user = self.share_of_user(text);
+        let by_tool = self.by_tools.iter().map(share).fold(0.0, f64::max);
         (self.tools_ask && by_user < FROM_USER_IF_ASKED)
-            || (by_user < FROM_USER && self.by_tools.iter().any(|passage| share(passage) >= FROM_TOOL))
+            || (by_user < FROM_USER && by_tool >= FROM_TOOL)
+            || (by_tool >= RATHER_FROM_TOOL && by_tool >= by_user + RATHER)
     }
 
     /// Returns how much of a text the user said, in whichever of the languages that we can compare.
