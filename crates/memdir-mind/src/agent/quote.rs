@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use jiff::civil::Date;
 use memdir_core::transcript::Role;
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,8 @@ use serde::{Deserialize, Serialize};
 pub struct Said {
     /// By whom.
     pub role: Role,
+    /// On which day, for the user, if that is known: "on Thursday" means another one a week later.
+    pub day: Option<Date>,
     /// In which words, without what was injected.
     pub text: String,
 }

@@ -13,7 +13,7 @@ use crate::model::Usage;
 const SECOND: Duration = Duration::from_secs(1);
 
 fn job(purpose: Purpose) -> Job {
-    let said = |role, text: &str| Said { role, text: text.to_owned() };
+    let said = |role, text: &str| Said { role, day: None, text: text.to_owned() };
     let mut memories = vec![(
         "feedback-real-db",
         MemoryType::Feedback,

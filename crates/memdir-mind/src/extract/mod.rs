@@ -94,7 +94,7 @@ pub fn clean(window: &[Said], scanner: &Scanner) -> Vec<Said> {
         } else {
             String::from_utf8_lossy(&redact(text.as_bytes(), &findings)).into_owned()
         };
-        Said { role: said.role, text }
+        Said { role: said.role, day: said.day, text }
     });
     cleaned.collect()
 }

@@ -8,7 +8,7 @@ use memdir_core::transcript::Role;
 use super::*;
 
 fn said(role: Role, text: &str) -> Said {
-    Said { role, text: text.to_owned() }
+    Said { role, day: None, text: text.to_owned() }
 }
 
 fn content(description: &str, body: &str, evidence: &[(usize, &str)]) -> Content {

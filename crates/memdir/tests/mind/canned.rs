@@ -45,7 +45,7 @@ pub(crate) fn words(text: &str) -> Answer {
 }
 
 pub(crate) fn said(role: Role, text: &str) -> Said {
-    Said { role, text: text.to_owned() }
+    Said { role, day: None, text: text.to_owned() }
 }
 
 pub(crate) fn binary() -> PathBuf {
