@@ -14,7 +14,7 @@ use memdir_core::change::Surface;
 use memdir_core::claims::Verification;
 use memdir_core::frame::{Item, defused, enclosed, frame};
 use memdir_core::memory::{MemoryPath, Provenance};
-use memdir_core::recall::{Hit, MAX_SHOWN, Moment, Trigger, Weights, recall, triggers};
+use memdir_core::recall::{Hit, MAX_SHOWN, Moment, Note, Trigger, Weights, recall, triggers};
 use memdir_core::text::{age, visible_line};
 
 use crate::disk::Dir;
@@ -121,8 +121,31 @@ pub fn remind_within(time: Duration, vaults: &[Vault], moment: &Moment, asker: &
     }
 }
 
+/// Says what a session should be reminded of, by the word of somebody who chooses among what recall found, and notes that
+/// it was. Who chooses sees what the session was not shown yet, the most probable first, and is not asked where that is
+/// nothing. It names places in its order; what it does not name is not shown, and it can add nothing.
+pub fn remind_choosing(
+    vaults: &[Vault],
+    moment: &Moment,
+    asker: &Asker<'_>,
+    choose: &mut dyn FnMut(&[&Note]) -> Vec<usize>,
+) -> Result<Reminded, NotesError> {
+    let reminded = look_choosing(vaults, moment, asker, Some(choose))?;
+    reminded.record(vaults, asker);
+    Ok(reminded)
+}
+
 /// Says what a session should be reminded of, and leaves it to the caller to [`Reminded::record`] that it was.
 pub fn look(vaults: &[Vault], moment: &Moment, asker: &Asker<'_>) -> Result<Reminded, NotesError> {
+    look_choosing(vaults, moment, asker, None)
+}
+
+fn look_choosing(
+    vaults: &[Vault],
+    moment: &Moment,
+    asker: &Asker<'_>,
+    choose: Option<&mut dyn FnMut(&[&Note]) -> Vec<usize>>,
+) -> Result<Reminded, NotesError> {
     let now = asker.now.to_zoned(asker.zone.clone());
     let weights = Weights::fitted();
     asker.learn(vaults, moment);
@@ -148,6 +171,9 @@ pub fn look(vaults: &[Vault], moment: &Moment, asker: &Asker<'_>) -> Result<Remi
         usages.push(usage);
     }
     found.sort_by(|a, b| b.1.score.total_cmp(&a.1.score).then_with(|| a.1.note.name.cmp(&b.1.note.name)));
+    if let Some(choose) = choose {
+        found = reminded.chosen(found, &usages, choose);
+    }
     for (at, hit) in found {
         let triggers = triggers(&hit.note, moment, &now);
         reminded.take(&vaults[at], at, hit, triggers, &usages[at]);
@@ -177,6 +203,31 @@ impl Asker<'_> {
 }
 
 impl Reminded {
+    /// Keeps what somebody chooses, in that order; the others are passed over by name.
+    fn chosen(
+        &mut self,
+        found: Vec<(usize, Hit)>,
+        usages: &[Usage],
+        choose: &mut dyn FnMut(&[&Note]) -> Vec<usize>,
+    ) -> Vec<(usize, Hit)> {
+        let is_known = |(at, hit): &(usize, Hit)| {
+            usages[*at].was_shown(&hit.note.name) || usages[*at].was_read(&hit.note.name)
+        };
+        let (known, new): (Vec<_>, Vec<_>) = found.into_iter().partition(is_known);
+        if new.is_empty() {
+            return known;
+        }
+        let notes: Vec<&Note> = new.iter().map(|(_, hit)| &hit.note).collect();
+        let places = choose(&notes);
+        let mut new: Vec<Option<(usize, Hit)>> = new.into_iter().map(Some).collect();
+        let mut kept: Vec<(usize, Hit)> =
+            places.into_iter().filter_map(|place| new.get_mut(place).and_then(Option::take)).collect();
+        self.skipped
+            .extend(new.into_iter().flatten().map(|(_, hit)| (hit.note.name, "the model left it out")));
+        kept.extend(known);
+        kept
+    }
+
     /// Takes a memory in if the session has not seen it and has room for it.
     fn take(&mut self, vault: &Vault, at: usize, hit: Hit, triggers: Vec<Trigger>, usage: &Usage) {
         match self.admit(vault, &hit, usage) {
