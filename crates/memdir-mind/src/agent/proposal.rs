@@ -6,6 +6,7 @@
 //!
 //! A new way to change a vault is a variant of [`Proposal`] and an arm of [`Tray::read`].
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use memdir_core::extract::Evidence;
@@ -23,6 +24,8 @@ use super::view::{Known, View};
 const MAX_EVIDENCE: usize = 8;
 /// No description is longer, in bytes.
 const MAX_DESCRIPTION: usize = 400;
+/// As much of a file, about, is no part of what it says.
+const MAX_FRONTMATTER: usize = 1024;
 /// No kind is longer, in bytes.
 const MAX_KIND: usize = 32;
 
@@ -132,8 +135,8 @@ pub struct Tray<'a> {
     budget: &'a Budget,
     /// The memories that were read: a text may be replaced by who knows it.
     seen: BTreeSet<MemoryPath>,
-    /// Worked out when it is first needed.
-    likenesses: Option<Vec<Likeness>>,
+    /// What of each memory is compared with a new text; worked out when it is first needed.
+    likenesses: Vec<OnceCell<Likeness>>,
     touched: BTreeSet<String>,
     n_removals: usize,
     taken: Vec<(Proposal, Value)>,
@@ -147,7 +150,7 @@ impl<'a> Tray<'a> {
             window,
             budget,
             seen: BTreeSet::new(),
-            likenesses: None,
+            likenesses: vec![OnceCell::new(); view.memories.len()],
             touched: BTreeSet::new(),
             n_removals: 0,
             taken: Vec::new(),
@@ -203,7 +206,7 @@ impl<'a> Tray<'a> {
         self.taken.into_iter().map(|(_, raw)| raw).collect()
     }
 
-    fn read(&mut self, raw: &Value) -> Result<Proposal, Refused> {
+    fn read(&self, raw: &Value) -> Result<Proposal, Refused> {
         let action = text(raw, "action").unwrap_or("new");
         match action {
             "new" => self.read_new(raw),
@@ -232,7 +235,7 @@ impl<'a> Tray<'a> {
         }
     }
 
-    fn read_new(&mut self, raw: &Value) -> Result<Proposal, Refused> {
+    fn read_new(&self, raw: &Value) -> Result<Proposal, Refused> {
         let name = self.new_name(raw)?;
         if self.view.memories.iter().any(|known| known.path.stem() == name.as_str()) {
             let line = format!("`{name}` is there already: read it, then propose an update of it");
@@ -368,12 +371,28 @@ impl<'a> Tray<'a> {
         })
     }
 
-    fn duplicate_of(&mut self, content: &Content) -> Option<&'a Known> {
-        let view = self.view;
-        let likenesses = self.likenesses.get_or_insert_with(|| view.likenesses());
+    /// Finds the memory that says the same. One that is half or twice as long does not, and is not even read.
+    fn duplicate_of(&self, content: &Content) -> Option<&'a Known> {
+        let length = content.description.len() + content.body.len();
+        let is_near = |known: &Known| {
+            let other = known.text.len();
+            other <= length * 2 + MAX_FRONTMATTER && length <= other * 2
+        };
+        let near: Vec<usize> = self
+            .view
+            .memories
+            .iter()
+            .enumerate()
+            .filter(|(_, known)| is_near(known))
+            .map(|(at, _)| at)
+            .collect();
+        let likeness = |at: &usize| {
+            let known = &self.view.memories[*at];
+            self.likenesses[*at].get_or_init(|| Likeness::of(&known.description, &known.body()))
+        };
         let draft = Likeness::of(&content.description, &content.body);
-        let (at, _) = nearest_duplicate(&draft, likenesses.iter())?;
-        view.memories.get(at)
+        let (at, _) = nearest_duplicate(&draft, near.iter().map(likeness))?;
+        self.view.memories.get(near[at])
     }
 
     /// Writes the versions into the proposal, for who has not seen what was read.

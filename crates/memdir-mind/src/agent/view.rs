@@ -5,7 +5,6 @@
 //! tools.
 
 use memdir_core::hash::ContentHash;
-use memdir_core::likeness::Likeness;
 use memdir_core::memory::{Document, MemoryPath, MemoryType};
 use memdir_core::search::{Query, Text};
 use memdir_store::vault::Snapshot;
@@ -14,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::report::{Kind, Refused};
 
 /// As much text is copied; memories beyond it are listed without their text.
-const MAX_BYTES: usize = 32 << 20;
+const MAX_BYTES: usize = 16 << 20;
 
 /// A vault as it was when the run began.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,11 +110,6 @@ impl View {
         let mut found: Vec<_> = self.memories.iter().filter_map(|known| score(&query, known)).collect();
         found.sort_by(|(a, x, _), (b, y, _)| b.total_cmp(a).then_with(|| x.path.cmp(&y.path)));
         found.into_iter().take(n_most).map(|(_, known, snippet)| (known, snippet)).collect()
-    }
-
-    /// Returns what of the memories is compared with a new text.
-    pub fn likenesses(&self) -> Vec<Likeness> {
-        self.memories.iter().map(|known| Likeness::of(&known.description, &known.body())).collect()
     }
 }
 

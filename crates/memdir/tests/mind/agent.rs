@@ -161,3 +161,25 @@ fn a_model_that_fails_or_declines_ends_the_run() {
     let finished = sandbox().run(&job(Purpose::Extract, 1), &brief(), &mut model).unwrap();
     assert_eq!((finished.report.end, finished.proposals.len()), (End::Declined, 0));
 }
+
+/// The largest copy there may be fits behind the walls, with room to compare a proposal with all of it.
+#[test]
+fn a_copy_of_the_largest_size_fits() {
+    let mut job = job(Purpose::Extract, 4_000);
+    for (n, known) in job.view.memories.iter_mut().enumerate() {
+        known.text.push_str(&format!("Sentence {n} of \"a\" long\tmemory \u{7f}.\n").repeat(128));
+    }
+    let n_bytes: usize = job.view.memories.iter().map(|known| known.text.len()).sum();
+    assert!(n_bytes > 16 << 20, "{n_bytes}");
+    let mut model = Canned::new(|_, turn| {
+        Ok(match turn {
+            0 => calls(vec![
+                call("search", json!({ "words": "sentence long" })),
+                call("propose", json!({ "proposals": [push_rule("feedback-push")] })),
+            ]),
+            _ => words("done"),
+        })
+    });
+    let finished = sandbox().run(&job, &brief(), &mut model).unwrap();
+    assert_eq!((finished.report.end, finished.proposals.len()), (End::Finished, 1));
+}
