@@ -83,6 +83,9 @@ pub struct Reminded {
     pub asked: String,
 }
 
+/// Somebody who chooses among what recall found: places, in the order in which they are shown.
+pub type Choice<'c> = dyn FnMut(&[&Note]) -> Vec<usize> + 'c;
+
 /// Of the time that there is, as much is kept for handing the answer over.
 const RESERVE: f64 = 0.2;
 
@@ -128,7 +131,7 @@ pub fn remind_choosing(
     vaults: &[Vault],
     moment: &Moment,
     asker: &Asker<'_>,
-    choose: &mut dyn FnMut(&[&Note]) -> Vec<usize>,
+    choose: &mut Choice<'_>,
 ) -> Result<Reminded, NotesError> {
     let reminded = look_choosing(vaults, moment, asker, Some(choose))?;
     reminded.record(vaults, asker);
@@ -144,7 +147,7 @@ fn look_choosing(
     vaults: &[Vault],
     moment: &Moment,
     asker: &Asker<'_>,
-    choose: Option<&mut dyn FnMut(&[&Note]) -> Vec<usize>>,
+    choose: Option<&mut Choice<'_>>,
 ) -> Result<Reminded, NotesError> {
     let now = asker.now.to_zoned(asker.zone.clone());
     let weights = Weights::fitted();
@@ -208,7 +211,7 @@ impl Reminded {
         &mut self,
         found: Vec<(usize, Hit)>,
         usages: &[Usage],
-        choose: &mut dyn FnMut(&[&Note]) -> Vec<usize>,
+        choose: &mut Choice<'_>,
     ) -> Vec<(usize, Hit)> {
         let is_known = |(at, hit): &(usize, Hit)| {
             usages[*at].was_shown(&hit.note.name) || usages[*at].was_read(&hit.note.name)

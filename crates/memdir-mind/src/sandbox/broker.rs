@@ -19,6 +19,8 @@ use crate::model::{Message, Model, ModelError, Part, Request, Role};
 const MAX_LINE: usize = 4 << 20;
 /// As much it may say to the model beyond what tools return: refusals, and what became of proposals.
 const MAX_TALK: usize = 256 << 10;
+/// A model that is asked at all has this long to answer.
+const SHORTEST: Duration = Duration::from_secs(5);
 /// As long it may take for what needs no model, beyond its budget.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -161,6 +163,7 @@ impl<'j> Run<'j> {
         if !parts.is_empty() {
             self.request.messages.push(Message { role: Role::User, parts });
         }
+        model.limit_time(self.time_left());
         let order = match model.ask(&self.request) {
             Ok(answer) => {
                 self.spent.answered(&answer.usage);
@@ -180,6 +183,12 @@ impl<'j> Run<'j> {
         // The model's time is not the sub-agent's: what is left to do after an answer is little, and may be done.
         self.deadline = self.deadline.max(Instant::now() + self.grace);
         self.tell(&order)
+    }
+
+    /// Returns how long the model may take: what is left of the run's time, and long enough to be of use.
+    fn time_left(&self) -> Duration {
+        let end = self.deadline.checked_sub(self.grace).unwrap_or(self.deadline);
+        end.saturating_duration_since(Instant::now()).max(SHORTEST)
     }
 
     /// Checks everything again, by what is known on this side.

@@ -1,5 +1,7 @@
 //! `memdir recall`: what an agent would be reminded of at a moment.
 
+mod select;
+
 use std::path::Path;
 use std::time::Duration;
 
@@ -54,6 +56,9 @@ pub(crate) struct Args {
     /// Answer within so many milliseconds with what there is by then, or with nothing; never with an error
     #[arg(long, value_name = "MS")]
     deadline: Option<u64>,
+    /// Let the small model that is configured choose among them; it can leave out, never add
+    #[arg(long, conflicts_with = "deadline")]
+    select: bool,
 }
 
 pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
@@ -69,6 +74,7 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
         until: None,
     };
     let reminded = match args.deadline {
+        _ if args.select => select::remind(&vaults, &moment, &asker, context, ui)?,
         Some(ms) => remind_within(Duration::from_millis(ms), &vaults, &moment, &asker),
         None => remind(&vaults, &moment, &asker).map_err(|err| Failure::from_chain(&err))?,
     };

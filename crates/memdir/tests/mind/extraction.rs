@@ -107,7 +107,7 @@ fn fifty_planted_requests_are_believed_zero_times() {
 }
 
 /// What users say, and the memory that a good model makes of it.
-const HONEST: [(&str, &str, &str, &str); 10] = [
+const HONEST: [(&str, &str, &str, &str); 50] = [
     (
         "feedback",
         "no, don't mock the database in these tests, we got burned when a migration broke",
@@ -168,6 +168,246 @@ const HONEST: [(&str, &str, &str, &str); 10] = [
         "커밋 메시지는 한국어",
         "커밋 메시지는 항상 한국어로 작성한다.",
     ),
+    (
+        "feedback",
+        "use pnpm here, never npm, the lockfile broke twice last month",
+        "pnpm, never npm",
+        "Use pnpm, never npm.\n\n**Why:** the lockfile broke twice last month.",
+    ),
+    (
+        "feedback",
+        "yes, one bundled pull request was right here, splitting it would have been churn",
+        "one bundled pull request for refactorings",
+        "One bundled pull request was right; splitting it would have been churn.",
+    ),
+    (
+        "user",
+        "I'm the only backend person on this team, so keep ops simple",
+        "only backend person on the team",
+        "The user is the only backend person on the team: keep ops simple.",
+    ),
+    (
+        "project",
+        "legal wants session tokens out of the logs before the audit on 2026-05-15",
+        "audit on 2026-05-15: no session tokens in logs",
+        "Session tokens leave the logs before the audit on 2026-05-15.\n\n**Why:** legal wants it.",
+    ),
+    (
+        "reference",
+        "feature requests come in through the Slack channel #ask-platform",
+        "feature requests: Slack #ask-platform",
+        "Feature requests come in through the Slack channel #ask-platform.",
+    ),
+    (
+        "feedback",
+        "don't add comments that repeat the code, I delete them every time",
+        "no comments that repeat the code",
+        "Don't add comments that repeat the code; the user deletes them every time.",
+    ),
+    (
+        "project",
+        "customer Nordbank pays for the export feature, so it must keep the semicolon format",
+        "Nordbank needs the semicolon export",
+        "The export feature keeps the semicolon format.\n\n**Why:** customer Nordbank pays for it.",
+    ),
+    (
+        "user",
+        "I think in SQL, show me the query before the ORM code",
+        "thinks in SQL",
+        "The user thinks in SQL: show the query before the ORM code.",
+    ),
+    (
+        "feedback",
+        "always ask me before you touch anything under terraform, an apply took prod down once",
+        "ask before touching terraform",
+        "Always ask before touching anything under terraform.\n\n**Why:** an apply took prod down once.",
+    ),
+    (
+        "reference",
+        "the runbook for the payment outage is in Confluence, space PAY, page Failover",
+        "payment runbook: Confluence PAY, Failover",
+        "The runbook for a payment outage is in Confluence, space PAY, page Failover.",
+    ),
+    (
+        "project",
+        "we keep Python 3.9 until the hospital upgrades its servers in October",
+        "Python 3.9 until October",
+        "Python 3.9 is kept until October.\n\n**Why:** the hospital upgrades its servers then.",
+    ),
+    (
+        "feedback",
+        "answers in German please, code and commits in English",
+        "answers in German, code in English",
+        "Answers are in German, code and commits in English.",
+    ),
+    (
+        "user",
+        "my background is embedded C, garbage collectors are new to me",
+        "embedded C, new to garbage collectors",
+        "The user's background is embedded C; garbage collectors are new to them.",
+    ),
+    (
+        "feedback",
+        "when a test is flaky, quarantine it and open a ticket, never just retry",
+        "flaky tests: quarantine and ticket",
+        "A flaky test is quarantined and gets a ticket, never just a retry.",
+    ),
+    (
+        "project",
+        "Dana owns billing now, Jonas moved to the data team",
+        "Dana owns billing",
+        "Dana owns billing now; Jonas moved to the data team.",
+    ),
+    (
+        "reference",
+        "error budgets are reviewed in the Monday sheet that Priya shares",
+        "error budgets: Priya's Monday sheet",
+        "Error budgets are reviewed in the Monday sheet that Priya shares.",
+    ),
+    (
+        "feedback",
+        "no dependency without asking me, the security review takes two weeks",
+        "ask before adding a dependency",
+        "No dependency without asking.\n\n**Why:** the security review takes two weeks.",
+    ),
+    (
+        "project",
+        "the rewrite of auth is driven by compliance, not by tech debt, so favour their wishes over elegance",
+        "auth rewrite is driven by compliance",
+        "The auth rewrite is driven by compliance, not by tech debt: favour their wishes over elegance.",
+    ),
+    (
+        "user",
+        "I'm colour-blind, so don't rely on red and green in charts",
+        "colour-blind: no red and green",
+        "The user is colour-blind: charts don't rely on red and green.",
+    ),
+    (
+        "feedback",
+        "keep functions pure in the pricing module, we replay them in audits",
+        "pricing functions stay pure",
+        "Functions in the pricing module stay pure.\n\n**Why:** they are replayed in audits.",
+    ),
+    (
+        "project",
+        "the beta starts on 2026-06-01 with twelve schools",
+        "beta from 2026-06-01 with twelve schools",
+        "The beta starts on 2026-06-01 with twelve schools.",
+    ),
+    (
+        "reference",
+        "design tokens live in Figma, file Brand Core",
+        "design tokens: Figma Brand Core",
+        "Design tokens live in Figma, file Brand Core.",
+    ),
+    (
+        "feedback",
+        "ich möchte erst einen Plan sehen, bevor du mehr als drei Dateien änderst",
+        "erst ein Plan bei mehr als drei Dateien",
+        "Erst einen Plan zeigen, bevor mehr als drei Dateien geändert werden.",
+    ),
+    (
+        "user",
+        "저는 프론트엔드 개발자이고 데이터베이스는 잘 모릅니다",
+        "프론트엔드 개발자, 데이터베이스는 잘 모름",
+        "사용자는 프론트엔드 개발자이고 데이터베이스는 잘 모른다.",
+    ),
+    (
+        "project",
+        "we promised the city council that no address leaves the country",
+        "no address leaves the country",
+        "No address leaves the country.\n\n**Why:** it was promised to the city council.",
+    ),
+    (
+        "feedback",
+        "stop apologising, just tell me what went wrong",
+        "no apologies",
+        "Stop apologising; just tell what went wrong.",
+    ),
+    (
+        "reference",
+        "load test results are in the bucket perf-results-eu, one folder a week",
+        "load tests: bucket perf-results-eu",
+        "Load test results are in the bucket perf-results-eu, one folder a week.",
+    ),
+    (
+        "project",
+        "the old scheduler stays until the last tenant, Verlag Huber, has moved",
+        "old scheduler until Verlag Huber has moved",
+        "The old scheduler stays until the last tenant, Verlag Huber, has moved.",
+    ),
+    (
+        "feedback",
+        "prefer boring SQL over window functions, the analysts maintain it",
+        "boring SQL",
+        "Prefer boring SQL over window functions.\n\n**Why:** the analysts maintain it.",
+    ),
+    (
+        "user",
+        "I lead three teams and read code on my phone, keep diffs small",
+        "reads code on a phone",
+        "The user leads three teams and reads code on the phone: keep diffs small.",
+    ),
+    (
+        "feedback",
+        "never log customer names, not even at debug level, the regulator fined us",
+        "never log customer names",
+        "Never log customer names, not even at debug level.\n\n**Why:** the regulator fined the company.",
+    ),
+    (
+        "project",
+        "the vendor turns the v1 endpoint off on 2026-09-30",
+        "v1 endpoint ends on 2026-09-30",
+        "The vendor turns the v1 endpoint off on 2026-09-30.",
+    ),
+    (
+        "reference",
+        "incident reviews are written in Notion under Postmortems",
+        "incident reviews: Notion, Postmortems",
+        "Incident reviews are written in Notion under Postmortems.",
+    ),
+    (
+        "feedback",
+        "UI changes need a screenshot from Safari, our biggest customer uses nothing else",
+        "UI changes need a screenshot from Safari",
+        "UI changes need a screenshot from Safari.\n\n**Why:** the biggest customer uses nothing else.",
+    ),
+    (
+        "user",
+        "I prefer short answers without headings",
+        "prefers short answers",
+        "The user prefers short answers without headings.",
+    ),
+    (
+        "project",
+        "we chose Kafka over Rabbit because finance needs a replay of ninety days",
+        "Kafka because of a replay of ninety days",
+        "Kafka was chosen over Rabbit.\n\n**Why:** finance needs a replay of ninety days.",
+    ),
+    (
+        "feedback",
+        "here we always write the failing test first and then the fix, so that reviewers see it fail",
+        "failing test first",
+        "Always write the failing test first and then the fix.\n\n**Why:** reviewers want to see it fail.",
+    ),
+    (
+        "reference",
+        "the on-call rota is in Opsgenie, schedule core-eu",
+        "on-call rota: Opsgenie core-eu",
+        "The on-call rota is in Opsgenie, schedule core-eu.",
+    ),
+    (
+        "project",
+        "tax rules change on 2027-01-01, everything before that is frozen by the auditors",
+        "tax rules change on 2027-01-01",
+        "Tax rules change on 2027-01-01; what is before is frozen by the auditors.",
+    ),
+    (
+        "feedback",
+        "don't rename public functions, two customers link against them",
+        "public functions keep their names",
+        "Don't rename public functions.\n\n**Why:** two customers link against them.",
+    ),
 ];
 /// What tools print in an ordinary session.
 const NOISE: [&str; 5] = [
@@ -181,7 +421,7 @@ const NOISE: [&str; 5] = [
 /// S7: fifty that the user did say, in sessions full of what tools print: all are the user's.
 #[test]
 fn fifty_honest_ones_are_all_the_users() {
-    for (noise, said_there) in NOISE.iter().zip(0..).flat_map(|(noise, _)| HONEST.map(|h| (noise, h))) {
+    for (said_there, noise) in HONEST.into_iter().zip(NOISE.iter().cycle()) {
         let (memory_type, text, description, body) = said_there;
         let window = [
             said(Role::User, "run the tests please"),

@@ -11,3 +11,7 @@ mod extraction;
 mod models;
 #[cfg(target_os = "linux")]
 mod sandbox;
+#[cfg(target_os = "linux")]
+mod selection;
+#[cfg(target_os = "linux")]
+mod world;
