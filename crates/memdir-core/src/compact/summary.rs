@@ -8,8 +8,9 @@ use std::fmt::Write;
 
 use super::size::{cost, head};
 use super::story::Story;
+use crate::extract;
 use crate::frame;
-use crate::journal::{facts, one_line};
+use crate::journal::one_line;
 use crate::statement::{Act, read_text};
 use crate::text::visible_line;
 
@@ -156,7 +157,7 @@ fn wishes(story: &Story<'_>) -> Vec<Line> {
 
 /// What the user said that lasts, then what the model decided.
 fn decisions(story: &Story<'_>) -> Vec<Line> {
-    let user = facts(story.digest.messages());
+    let user = extract::told(story.digest.messages());
     let said = user.iter().rev().take(DECISIONS).enumerate().map(|(age, fact)| Line {
         heading: DECIDED,
         rank: 4 + age * 2,

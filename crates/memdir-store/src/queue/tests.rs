@@ -20,6 +20,7 @@ fn job(kind: Kind, session: &str) -> Job {
         agent: None,
         dir: None,
         vault: None,
+        remote: false,
         pushed: now(),
         due: now(),
         attempts: 0,

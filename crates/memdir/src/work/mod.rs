@@ -19,8 +19,8 @@
 mod asked;
 mod dream;
 mod end;
-pub(crate) mod magic;
 pub(crate) mod extract;
+pub(crate) mod magic;
 mod settle;
 mod start;
 mod tick;
