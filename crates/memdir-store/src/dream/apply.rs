@@ -69,12 +69,11 @@ pub fn apply(dreamer: &Dreamer<'_>, run: &mut Run, confirmed: bool) -> Result<Ap
             Err(err) => return Err(err.into()),
         }
     }
-    drop(writer);
     if applied.n_done > 0 {
         run.state = State::Applied;
         run.change.clone_from(&applied.change);
         run.left.clone_from(&applied.left);
-        run.update(dreamer.vault)
+        run.update_locked(dreamer.vault, &writer)
             .map_err(|source| DreamError::Io { path: dreamer.vault.state_path(), source })?;
     }
     Ok(applied)
@@ -209,9 +208,8 @@ pub fn undo(dreamer: &Dreamer<'_>, run: &mut Run) -> Result<Undone, DreamError> 
     };
     let mut writer = dreamer.vault.writer(dreamer.now.timestamp(), dreamer.gate)?;
     let (back, left) = writer.undo_unedited(&change)?;
-    drop(writer);
     run.state = State::Undone;
-    run.update(dreamer.vault)
+    run.update_locked(dreamer.vault, &writer)
         .map_err(|source| DreamError::Io { path: dreamer.vault.state_path(), source })?;
     let restored = back.undone.ops.iter().filter(|op| op.area == crate::history::Area::Vault);
     let is_back =
@@ -225,6 +223,8 @@ pub fn discard(dreamer: &Dreamer<'_>, run: &mut Run) -> Result<(), DreamError> {
     if run.state != State::Proposed {
         return Err(DreamError::Settled { id: run.id.to_string(), state: run.state });
     }
+    let writer = dreamer.vault.writer(dreamer.now.timestamp(), dreamer.gate)?;
     run.state = State::Discarded;
-    run.update(dreamer.vault).map_err(|source| DreamError::Io { path: dreamer.vault.state_path(), source })
+    run.update_locked(dreamer.vault, &writer)
+        .map_err(|source| DreamError::Io { path: dreamer.vault.state_path(), source })
 }

@@ -8,7 +8,7 @@ use memdir_core::dream::{Limits, Rest};
 use serde::{Deserialize, Serialize};
 
 use super::run::{folder, known_folder};
-use crate::disk::Dir;
+use crate::disk::{Dir, TEMP_PREFIX};
 use crate::journal::Journal;
 use crate::lock::Lock;
 use crate::vault::Vault;
@@ -42,10 +42,15 @@ fn update(vault: &Vault, change: impl FnOnce(&mut Kept)) -> io::Result<()> {
     let mut kept = load(vault);
     change(&mut kept);
     let dreams = folder(vault)?;
-    // By way of the state's own folder: only there are temporary files swept.
-    let state = Dir::open(&vault.state_path())?;
-    state.stage(&serde_json::to_vec(&kept)?)?.rename_over(&dreams, FILE)?;
-    dreams.sync()
+    sweep(&dreams)?;
+    dreams.replace(FILE, &serde_json::to_vec(&kept)?)
+}
+
+/// Removes what a crash left here; under the lock nobody else has a temporary file in this folder.
+fn sweep(dreams: &Dir) -> io::Result<()> {
+    let mut left = Vec::new();
+    dreams.for_each(|name, _| left.extend(name.starts_with(TEMP_PREFIX).then(|| name.to_owned())))?;
+    left.iter().try_for_each(|name| dreams.remove(name))
 }
 
 /// Returns what the gates look at. Sessions are those that were heard of here, and those of journal and ledger.

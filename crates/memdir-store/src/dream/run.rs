@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::Dreamer;
 use crate::disk::{Dir, EntryKind};
 use crate::history::{ChangeId, History};
-use crate::vault::{MAX_MEMORY, Vault};
+use crate::vault::{MAX_MEMORY, Vault, Writer};
 
 /// The folder below a vault's state, and what is in a run.
 const FOLDER: &str = "dreams";
@@ -120,18 +120,16 @@ impl Run {
             told: false,
             versions,
         };
-        run.keep(dreamer.vault, &dreams)?;
+        run.keep(&dreams)?;
         Ok(run)
     }
 
     /// Writes a run whole; the plan comes last, so that what has one is complete.
-    fn keep(&self, vault: &Vault, dreams: &Dir) -> io::Result<()> {
-        // By way of the state's own folder: only there are temporary files swept.
-        let state = Dir::open(&vault.state_path())?;
+    fn keep(&self, dreams: &Dir) -> io::Result<()> {
         let dir = dreams.ensure_sub(self.id.as_str())?;
         let (before, after) = (dir.ensure_sub(BEFORE)?, dir.ensure_sub(AFTER)?);
         let write = |folder: &Dir, name: String, hash: &ContentHash| match self.versions.get(hash) {
-            Some(bytes) => state.replace_derived(folder, &name, bytes),
+            Some(bytes) => dir.replace_derived(folder, &name, bytes),
             None => Ok(()),
         };
         let plan = self.plan();
@@ -149,17 +147,25 @@ impl Run {
                 write(&after, file_name(&change.path, hash, is_passing), hash)?;
             }
         }
-        state.replace_derived(&dir, REPORT, self.report().as_bytes())?;
-        self.save(&state, &dir)
+        dir.replace_derived(&dir, REPORT, self.report().as_bytes())?;
+        self.save(&dir, &dir)
     }
 
-    fn save(&self, state: &Dir, dir: &Dir) -> io::Result<()> {
-        state.stage(&serde_json::to_vec_pretty(self)?)?.rename_over(dir, PLAN)?;
+    /// Writes the plan, by way of a temporary file in `through`.
+    fn save(&self, through: &Dir, dir: &Dir) -> io::Result<()> {
+        through.stage(&serde_json::to_vec_pretty(self)?)?.rename_over(dir, PLAN)?;
         dir.sync()
     }
 
     /// Writes what became of the run.
-    pub(super) fn update(&self, vault: &Vault) -> io::Result<()> {
+    fn update(&self, vault: &Vault) -> io::Result<()> {
+        let dir = Dir::open(&path(vault).join(self.id.as_str()))?;
+        self.save(&dir, &dir)
+    }
+
+    /// Writes what became of the run, while the vault's lock is held: by way of the state's own folder, where what a crash
+    /// leaves is swept by the next who holds it.
+    pub(super) fn update_locked(&self, vault: &Vault, _writer: &Writer<'_>) -> io::Result<()> {
         let state = Dir::open(&vault.state_path())?;
         self.save(&state, &Dir::open(&path(vault).join(self.id.as_str()))?)
     }
@@ -306,7 +312,12 @@ pub fn told(vault: &Vault) {
 pub(super) fn prune(vault: &Vault) -> io::Result<()> {
     let Some(dreams) = known_folder(vault) else { return Ok(()) };
     let ids = ids(&dreams)?;
-    for id in ids.iter().take(ids.len().saturating_sub(KEPT)) {
+    let (old, kept) = ids.split_at(ids.len().saturating_sub(KEPT));
+    for id in old {
+        remove(vault, id)?;
+    }
+    // A run without a plan was left by somebody who died; who dreams is alone.
+    for id in kept.iter().filter(|id| Run::load_plan(&dreams, id).is_none()) {
         remove(vault, id)?;
     }
     Ok(())

@@ -11,7 +11,7 @@ fn dr_04_a_dry_run_tells_four_phases_and_changes_nothing() {
     let phases = answer["phases"].as_object().unwrap();
     assert_eq!(
         phases.keys().map(String::as_str).collect::<Vec<_>>(),
-        ["consolidate", "gather", "orient", "prune"]
+        ["orient", "gather", "consolidate", "prune"]
     );
     assert_eq!(phases["orient"]["memories"], 30);
     assert_eq!(phases["consolidate"]["merged"], 1);
