@@ -1,10 +1,10 @@
 //! What background work has cost, and what it may still cost.
 //!
-//! Each run leaves one line, its [`Receipt`], in `costs/<machine>-<month>.jsonl`; the lines are the truth and are never
-//! changed. Before a request is made, its highest price is put down as reserved in `costs/book.json`, under a kernel lock,
-//! so that processes at the same time cannot spend the same dollar; what it took replaces the reservation. A process that
-//! was killed while it waited for an answer may have spent all of it, so that is what its receipt says. Look at
-//! [`CostBook::reserve`], [`CostBook::spend`], [`CostBook::close`].
+//! Each run leaves one line, its [`Receipt`], in `costs/<machine>-<month>.jsonl`; the lines are the truth, and nothing but
+//! an erased name ever leaves them. Before a request is made, its highest price is put down as reserved in
+//! `costs/book.json`, under a kernel lock, so that processes at the same time cannot spend the same dollar; what it took
+//! replaces the reservation. A process that was killed while it waited for an answer may have spent all of it, so that is
+//! what its receipt says. Look at [`CostBook::reserve`], [`CostBook::spend`], [`CostBook::close`].
 
 mod receipt;
 
@@ -393,6 +393,43 @@ impl OpenRun {
     fn receipt(&self, now: Timestamp) -> Receipt {
         let counted = self.counted + self.reserved;
         Receipt::new(now, &self.run, self.job, &self.model, counted, 0, RunOutcome::Lost, &[])
+    }
+}
+
+/// Takes the names of erased memories out of every receipt below a state root. What the runs cost stays.
+pub fn erase_names(home: &Path, names: &BTreeSet<&str>) -> io::Result<()> {
+    let dir = match Dir::open(&home.join(DIR)) {
+        Ok(dir) => dir,
+        Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(err) => return Err(err),
+    };
+    let _lock = Lock::acquire(&home.join("locks"), LOCK).map_err(io::Error::other)?;
+    let mut files = Vec::new();
+    dir.for_each(|name, _| files.extend(name.ends_with(".jsonl").then(|| name.to_owned())))?;
+    for file in files {
+        let bytes = dir.read(&file, u64::MAX >> 1).map_err(io::Error::other)?.unwrap_or_default();
+        let scrubbed: Vec<u8> =
+            bytes.split_inclusive(|&byte| byte == b'\n').flat_map(|line| scrub(line, names)).collect();
+        if scrubbed != bytes {
+            dir.replace(&file, &scrubbed)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns a line without these names; one that has none of them, or cannot be read, as it is.
+fn scrub(line: &[u8], names: &BTreeSet<&str>) -> Vec<u8> {
+    let is_erased = |name: &String| names.contains(name.as_str());
+    match serde_json::from_slice::<Receipt>(line) {
+        Ok(mut receipt) if receipt.mems.iter().any(is_erased) => {
+            for name in receipt.mems.iter_mut().filter(|name| is_erased(name)) {
+                "erased".clone_into(name);
+            }
+            let mut line = serde_json::to_vec(&receipt).unwrap_or_default();
+            line.push(b'\n');
+            line
+        }
+        _ => line.to_vec(),
     }
 }
 

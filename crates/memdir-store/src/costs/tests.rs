@@ -164,3 +164,15 @@ fn lines_that_cannot_be_read_cost_only_themselves() {
     assert_eq!(book.receipts(Some("2026-04")).unwrap(), [receipt]);
     assert_eq!(book.receipts(Some("2026-03")).unwrap(), []);
 }
+
+#[test]
+fn f1_names_of_erased_memories_leave_the_receipts_and_nothing_else_does() {
+    let temp = tempfile::tempdir().unwrap();
+    let book = book(temp.path(), 1_000);
+    erase_names(temp.path(), &BTreeSet::from(["a"])).unwrap();
+    let kept = book.note_free(Job::Extract, 1, &["b".into()], now()).unwrap();
+    let mut told = book.note_free(Job::Extract, 2, &["a".into(), "b".into()], now()).unwrap();
+    erase_names(temp.path(), &BTreeSet::from(["a", "c"])).unwrap();
+    told.mems[0] = "erased".into();
+    assert_eq!(book.receipts(None).unwrap(), [kept, told]);
+}

@@ -17,6 +17,7 @@ use super::catalog::{self, Catalog};
 use super::commit::Writer;
 use super::plan::Plan;
 use super::{CommitError, MAX_MEMORY, Vault, envelope};
+use crate::costs;
 use crate::disk::{Dir, ReadError};
 use crate::dream;
 use crate::history::{Area, Change, ChangeId, FileOp, History, OpKind, Record};
@@ -326,6 +327,7 @@ impl Vault {
         if let Some(dir) = found(state.sub("ledger"))? {
             scrub_ledger(&Ledger::new(dir, state.clone(), String::new()), note)?;
         }
+        costs::erase_names(&self.home, &stems(note))?;
         // What memories claim is text of theirs; it is looked up anew.
         if let Some(index) = found(Dir::open(&self.home.join("index")))? {
             index.remove(&verify::file_name(&self.id))?;
@@ -459,9 +461,13 @@ fn page_versions(record: &Record) -> BTreeSet<ContentHash> {
     pages.flat_map(|op| [op.before, op.after]).flatten().collect()
 }
 
+/// The names of the memories that are erased.
+fn stems(note: &Note) -> BTreeSet<&str> {
+    note.paths.iter().map(|path| path.strip_suffix(".md").unwrap_or(path)).collect()
+}
+
 fn scrub_ledger(ledger: &Ledger, note: &Note) -> io::Result<()> {
-    let stems: BTreeSet<&str> =
-        note.paths.iter().map(|path| path.strip_suffix(".md").unwrap_or(path)).collect();
+    let stems = stems(note);
     ledger.rewrite(|event| {
         let concerned = stems.contains(event.mem.as_str());
         concerned.then(|| ledger::Event {
