@@ -87,6 +87,11 @@ impl View {
         Self { memories }
     }
 
+    /// Puts the memories of another vault behind these.
+    pub fn join(&mut self, other: Self) {
+        self.memories.extend(other.memories);
+    }
+
     /// Counts the memories without their text.
     pub fn n_left_out(&self) -> usize {
         self.memories.iter().filter(|known| known.base.is_none()).count()

@@ -10,7 +10,8 @@ mod source;
 mod tests;
 
 use jiff::civil::Date;
-use memdir_core::extract::Candidate;
+use jiff::{Timestamp, Zoned};
+use memdir_core::extract::{Candidate, Extractor, FoundBy};
 use memdir_core::frame::without_frames;
 use memdir_core::hash::ContentHash;
 use memdir_core::memory::MemoryName;
@@ -82,6 +83,59 @@ pub fn extract(
     let mut report = finished.report;
     let candidates = candidates(finished.proposals, &job.window, &mut report);
     Ok(Found { candidates, report })
+}
+
+/// A model as one of the ways to find what a conversation teaches, beside the rules.
+pub struct ByModel<'a> {
+    /// Who is asked.
+    pub model: &'a mut dyn Model,
+    /// Where the sub-agent works.
+    pub sandbox: &'a Sandbox,
+    /// The vaults.
+    pub view: View,
+    /// The time, for the user.
+    pub now: &'a Zoned,
+    /// What counts as a secret.
+    pub scanner: &'a Scanner,
+    /// This machine's secret.
+    pub key: &'a [u8],
+    /// What may be spent.
+    pub budget: Budget,
+    /// What the last run did.
+    pub report: Option<Report>,
+}
+
+impl Extractor for ByModel<'_> {
+    fn extract(
+        &mut self,
+        window: &[memdir_core::extract::Said],
+        _manifest: &str,
+    ) -> Result<Vec<Candidate>, memdir_core::extract::ExtractError> {
+        let zone = self.now.time_zone();
+        let day = |at: Timestamp| at.to_zoned(zone.clone()).date();
+        let said = window.iter().map(|said| Said {
+            role: said.role,
+            day: said.at.map(day),
+            text: said.text.clone(),
+        });
+        let window: Vec<Said> = said.collect();
+        let material = Material {
+            window: &window,
+            view: self.view.clone(),
+            today: self.now.date(),
+            scanner: self.scanner,
+            key: self.key,
+            budget: self.budget,
+        };
+        let found = extract(self.model, self.sandbox, material)
+            .map_err(|err| memdir_core::extract::ExtractError(Box::new(err)))?;
+        self.report = Some(found.report);
+        Ok(found.candidates)
+    }
+
+    fn found_by(&self) -> FoundBy {
+        FoundBy::Model
+    }
 }
 
 /// Takes out of messages what nobody said: our own frames, what a host added, secrets.

@@ -67,7 +67,8 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
 type Sifted = (Vec<Found>, Vec<(Candidate, Vec<Refusal>)>);
 
 fn of_file(conversation: &Conversation, dry_run: bool, context: &Context) -> Result<Sifted, Failure> {
-    let (found, found_by) = extract::find(&conversation.messages, &[], context)?;
+    let session = Some(conversation.session.as_str());
+    let (found, found_by) = extract::find_best(&conversation.messages, &[], session, context)?;
     if dry_run {
         return sift(found, context);
     }
@@ -101,7 +102,7 @@ fn of_session(args: &Args, context: &Context) -> Result<Sifted, Failure> {
         let window = extract::read(&progress, &file, context)?;
         let more = if args.dry_run {
             let messages = without_written_turns(window.messages.clone(), &extract::vault_paths(context));
-            sift(extract::find(&messages, &window.earlier, context)?.0, context)?
+            sift(extract::find_best(&messages, &window.earlier, Some(&id), context)?.0, context)?
         } else {
             let learned = extract::learn(&window, &id, &mut progress, context)?;
             if !window.is_empty() {

@@ -21,7 +21,7 @@ use memdir_store::session::Session;
 use memdir_store::transcript::SessionFile;
 use memdir_store::vault::{CommitError, Committed, SAID, Vault};
 
-use super::Subject;
+use super::{Subject, mind};
 use crate::cli::writing;
 use crate::context::{Context, unreadable_state};
 use crate::failure::Failure;
@@ -110,7 +110,7 @@ pub(crate) fn learn(
     context: &Context,
 ) -> Result<Vec<(Candidate, Fate)>, Failure> {
     let messages = without_written_turns(window.messages.clone(), &vault_paths(context));
-    let (found, found_by) = find(&messages, &window.earlier, context)?;
+    let (found, found_by) = find_best(&messages, &window.earlier, Some(session), context)?;
     let mut learned = Vec::new();
     for candidate in found {
         let evidence = candidate.evidence_hash(session);
@@ -125,6 +125,19 @@ pub(crate) fn learn(
         learned.push((candidate, fate));
     }
     Ok(learned)
+}
+
+/// Finds candidates by the model that the user configured; by rules where there is none, or where it does not answer.
+pub(crate) fn find_best(
+    window: &[Said],
+    earlier: &[Said],
+    session: Option<&str>,
+    context: &Context,
+) -> Result<(Vec<Candidate>, FoundBy), Failure> {
+    match mind::extract(window, session, context)? {
+        Some(found) => Ok((found, FoundBy::Model)),
+        None => find(window, earlier, context),
+    }
 }
 
 /// Finds candidates in messages, and says who found them.

@@ -14,4 +14,6 @@ mod sandbox;
 #[cfg(target_os = "linux")]
 mod selection;
 #[cfg(target_os = "linux")]
+mod service;
+#[cfg(target_os = "linux")]
 mod world;
