@@ -82,11 +82,6 @@ impl Reading {
         self.signs.iter().find(|(sign, _)| sign.name() == name).map(|(_, range)| range.clone())
     }
 
-    /// Returns the names of the signs that were seen.
-    pub fn signs(&self) -> Vec<&'static str> {
-        self.signs.iter().map(|(sign, _)| sign.name()).collect()
-    }
-
     /// Returns where a reason is stated.
     pub fn reason(&self) -> Option<Range<usize>> {
         self.span(Sign::Reason).map(|range| range.start..self.text.len())

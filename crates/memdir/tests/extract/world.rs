@@ -118,7 +118,7 @@ impl World {
 }
 
 fn stamp(n: usize) -> String {
-    format!("2026-04-02T09:{:02}:{:02}.000Z", n / 60, n % 60)
+    format!("2026-04-02T10:{:02}:{:02}.000Z", 31 + n / 60, n % 60)
 }
 
 /// Writes messages as lines of Claude Code; a tool's message is a result, or a call if it begins with `call `.
