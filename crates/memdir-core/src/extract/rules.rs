@@ -159,10 +159,10 @@ impl<'w> Message<'w> {
         if asks_to_remember(&sentence.text) {
             return self.asked(sentence, n);
         }
-        if confirms(sentence) {
-            if let Some(finding) = self.confirmed(sentence) {
-                return (vec![finding], n + 1);
-            }
+        if confirms(sentence)
+            && let Some(finding) = self.confirmed(sentence)
+        {
+            return (vec![finding], n + 1);
         }
         if let Some(finding) = self.reproached(sentence, n) {
             return (vec![finding], n + 2);
