@@ -63,7 +63,7 @@ pub(crate) fn proposed(
     let entry = entries.into_iter().find(|entry| entry.path == path);
     let changes = entry.and_then(|entry| entry.stale).map(|stale| stale.changes).unwrap_or_default();
     let asked = with_model(context, Job::Magic, |model| words(magic, path, read, &changes, model, context));
-    let answer = asked.map_or_else(|err| Ok(Err(err)), |words| words)?;
+    let answer = asked.unwrap_or_else(|err| Ok(Err(err)))?;
     answer.map_err(|err| {
         failure(&err).hint(format!("or give the new text yourself: `memdir magic update {path} --text FILE`"))
     })
