@@ -2,6 +2,7 @@
 //! inbox, and texts that want to be remembered and must not be.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::print_stderr, reason = "figures are for whoever runs the tests")]
 
 mod conversation;
 mod figures;

@@ -84,7 +84,7 @@ impl World {
             "session_id": SESSION, "transcript_path": self.transcript(), "cwd": self.dir, "hook_event_name": event,
         });
         said.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        self.memdir(&["hook", "claude-code", event]).stdin(&said.to_string())
+        self.memdir(&["hook", "claude-code", event]).stdin(said.to_string())
     }
 
     /// What waits in the inbox.
