@@ -29,6 +29,8 @@ const SHARED_IN_GROUP: f32 = 0.4;
 const SHARED_NEARLY_ALL: f32 = 0.85;
 /// Sentences that have such a share of all their words in order in common are of one pattern.
 const PATTERN: f32 = 0.55;
+/// With a smaller share of words in common two memories are not compared further.
+const WORTH_A_LOOK: f32 = 0.25;
 /// A sentence with fewer telling words in common with another is about anything.
 const MIN_MATCHED: usize = 2;
 
@@ -47,7 +49,7 @@ pub(super) enum Relation {
 
 /// Says what two memories are to each other.
 pub(super) fn relation(a: &Subject<'_>, b: &Subject<'_>) -> Relation {
-    if !may_meet(a, b) {
+    if !may_meet(a, b) || !is_worth_a_look(a, b) {
         return Relation::Neighbours;
     }
     let is_same_type = a.memory_type() == b.memory_type();
@@ -69,6 +71,16 @@ fn may_meet(a: &Subject<'_>, b: &Subject<'_>) -> bool {
         && one.scope == other.scope
         && one.origin_project == other.origin_project
         && a.language == b.language
+}
+
+/// Says whether two memories have enough words in common that other words for the same are worth looking for, which is
+/// dear: most pairs share a rare word and nothing else.
+fn is_worth_a_look(a: &Subject<'_>, b: &Subject<'_>) -> bool {
+    let share = |one: &Saying, other: &Saying| {
+        let n_common = one.words.keys().filter(|stem| other.words.contains_key(*stem)).count();
+        n_common as f32 / one.words.len().min(other.words.len()).max(1) as f32
+    };
+    share(&a.facts, &b.facts) >= WORTH_A_LOOK || share(&a.claims[0], &b.claims[0]) >= 2.0 * WORTH_A_LOOK
 }
 
 /// Says whether nothing stands against making one memory of two.
