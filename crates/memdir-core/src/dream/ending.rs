@@ -15,7 +15,7 @@ const LONG_OVER_DAYS: i64 = 30;
 /// A memory that points nowhere may wait so long for its target to be written.
 const FORWARD_DAYS: i64 = 14;
 /// A memory that says so few words beside its links only points.
-const POINTS_ONLY: usize = 3;
+const POINTS_ONLY: usize = 1;
 
 /// Words of things that are over once their day has passed.
 #[rustfmt::skip]
@@ -143,7 +143,8 @@ fn without_target(subject: &Subject<'_>, evidence: &Evidence, today: Date) -> Op
         .since(subject.said().to_zoned(jiff::tz::TimeZone::UTC).date())
         .is_ok_and(|age| age.get_days() > FORWARD_DAYS as i32);
     let is_dead = |name: &String| !evidence.resolves(name) && (evidence.archived.contains(name) || is_old);
-    if targets.is_empty() || !targets.iter().all(is_dead) {
+    let only_points = subject.memory_type() == Some(MemoryType::Reference);
+    if !only_points || targets.is_empty() || !targets.iter().all(is_dead) {
         return None;
     }
     let mut rest = body.clone();

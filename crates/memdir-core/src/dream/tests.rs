@@ -273,9 +273,9 @@ fn dr_08_what_is_used_together_gets_a_link_once() {
         source("project-b", "project", "2026-01-02", "Invoices have no gaps", "Invoices have no gaps.", ""),
     ];
     let pair = ("project-a".to_owned(), "project-b".to_owned());
-    let evidence = |used| Evidence {
-        together: [(pair.clone(), Together { shown: 0, used })].into(),
-        ..Evidence::default()
+    let evidence = |used| {
+        let together = [(pair.clone(), Together { shown: 0, used })].into();
+        Evidence { together, ..Evidence::default() }.with_names(&sources)
     };
     assert_eq!(told(&plan(&sources, &evidence(1), &now())), [""; 0]);
     let linked = plan(&sources, &evidence(2), &now());
