@@ -31,6 +31,8 @@ use crate::ui::Ui;
 pub(crate) const BY_RULES: &str = "rules found it in what was said; nothing is saved without your word";
 /// In a vault with more memories only their descriptions are compared; the door compares all of them again.
 const MAX_COMPARED: usize = 2_000;
+/// The kind of memories that `wrap` keeps up to date.
+const STATUS: &str = "status";
 /// As much of a quotation is kept with a candidate, in characters.
 const MAX_QUOTE: usize = 300;
 
@@ -174,8 +176,13 @@ impl Holdings {
                 };
                 let body = body.map(|loaded| String::from_utf8_lossy(loaded.document.body()).into_owned());
                 let memory = &entry.memory;
-                let body = body.unwrap_or_default();
-                holdings.held.push(Held::memory(name, memory.memory_type, &memory.description, &body));
+                // Where a project stands is told in the words of its last session, which teach nothing by that.
+                let is_status = memory.kind.as_deref() == Some(STATUS);
+                let (description, body) = match is_status {
+                    true => ("", String::new()),
+                    false => (memory.description.as_str(), body.unwrap_or_default()),
+                };
+                holdings.held.push(Held::memory(name, memory.memory_type, description, &body));
                 holdings.aliases.extend(memory.aliases.iter().map(|alias| (alias.clone(), name.to_owned())));
             }
             holdings.take_waiting(&shelf.vault)?;

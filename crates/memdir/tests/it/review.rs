@@ -47,6 +47,8 @@ fn the_list_says_what_waits_and_why_and_1_when_nothing_does() {
         "session",
         "reason",
         "why",
+        "tier",
+        "evidence",
         "vault",
         "path",
     ];

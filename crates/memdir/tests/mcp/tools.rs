@@ -226,7 +226,7 @@ fn mh_04_extract_facts_gives_candidates_with_evidence() {
     let text = host.ok("extract_facts", json!({ "text": transcript }));
     assert!(text.contains("type feedback, scope "), "{text}");
     assert!(text.contains("type user, scope private"), "{text}");
-    assert!(text.contains("evidence: message 2, characters 0 to "), "{text}");
+    assert!(text.contains("evidence: message 3, characters 0 to "), "{text}");
     assert!(text.contains("never use npm") && !text.contains("Fridays"), "{text}");
     let plain = host.ok(
         "extract_facts",
