@@ -4,8 +4,8 @@
 
 use jiff::Timestamp;
 
-use super::Said;
 use super::rules::findings;
+use super::{Evidence, Said};
 use crate::memory::MemoryType;
 use crate::statement::{Act, read};
 use crate::transcript::Role;
@@ -29,12 +29,29 @@ pub fn told<'m>(messages: impl Iterator<Item = (Option<Timestamp>, &'m str)>) ->
     let window: Vec<Said> = messages.map(|(at, text)| Said::new(Role::User, at, text)).collect();
     let mut told: Vec<Told> = Vec::new();
     for finding in findings(&window, &[]) {
-        let quotes: Vec<&str> = finding.evidence.iter().map(|evidence| evidence.quote.as_str()).collect();
-        let text = quotes.join(" ");
+        let text = joined(&finding.evidence, &window);
         let is_project = finding.memory_type.is_none_or(|memory_type| memory_type == MemoryType::Project);
         let is_decision = is_project && read(&text).act() == Some(Act::Decision);
         told.retain(|known| known.text != text);
         told.push(Told { text, is_decision, at: finding.at });
     }
     told.split_off(told.len().saturating_sub(MAX_TOLD))
+}
+
+/// Puts quotations together; what was left out between two of them is shown.
+fn joined(evidence: &[Evidence], window: &[Said]) -> String {
+    let mut text = String::new();
+    for (nth, Evidence { message, quote }) in evidence.iter().enumerate() {
+        if let Some(before) = nth.checked_sub(1).map(|before| &evidence[before]) {
+            let follows = |said: &Said| {
+                said.text
+                    .split_once(before.quote.as_str())
+                    .is_some_and(|(_, rest)| rest.trim_start().starts_with(quote))
+            };
+            let is_next = before.message == *message && window.get(*message).is_some_and(follows);
+            text.push_str(if is_next { " " } else { " … " });
+        }
+        text.push_str(quote);
+    }
+    text
 }

@@ -434,7 +434,7 @@ mod tests {
             (Author::Agent, Provenance::Agent, Review::Off, false),
             (Author::Agent, Provenance::User, Review::Notify, false),
             (Author::Agent, Provenance::User, Review::Ask, true),
-            (Author::Dream, Provenance::Agent, Review::Ask, true),
+            (Author::Dream, Provenance::Agent, Review::Ask, false),
         ];
         for (author, provenance, review, must_wait) in table {
             let reason = waits(author, provenance, review);

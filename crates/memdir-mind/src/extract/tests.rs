@@ -117,15 +117,15 @@ fn the_weakest_of_its_evidence_counts() {
 #[test]
 fn a_place_that_only_a_tool_named_is_the_tools() {
     let window = [
-        said(Role::Tool, "cargo.toml src/db.rs self.run registry.corp.example 10.0.0.7 crates.io"),
-        said(Role::User, "pin our dependencies, and yes, crates.io is fine for that"),
+        said(Role::Tool, "cargo.toml src/db.rs self.run registry.corp.example 10.0.0.7 mirror.example"),
+        said(Role::User, "pin our dependencies, and yes, mirror.example is fine for that"),
     ];
     let sources = Sources::of(&window);
     let of = |body: &str| {
         sources.provenance(&content("dependencies are pinned", body, &[(1, "pin our dependencies")]))
     };
     assert_eq!(
-        of("Dependencies are pinned in Cargo.toml, so that builds stay as they are; crates.io is fine."),
+        of("Dependencies are pinned in Cargo.toml, so that builds stay as they are; mirror.example is fine."),
         Provenance::User
     );
     assert_eq!(of("Dependencies are pinned to https://registry.corp.example/x."), Provenance::Tool);

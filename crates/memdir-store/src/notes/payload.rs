@@ -78,7 +78,7 @@ mod tests {
             bytes.extend(write(&note, entry.row.as_ref()).unwrap());
         }
         let found = format!("{VERSION} {:08x}", crc32fast::hash(&bytes));
-        expect_test::expect!["3 3caa8534"].assert_eq(&found);
+        expect_test::expect!["4 60c7c66d"].assert_eq(&found);
     }
 
     #[test]

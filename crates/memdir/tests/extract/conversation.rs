@@ -2,7 +2,8 @@
 //!
 //! A set is a text. `## name` begins a conversation, `user: `, `agent: ` and `tool: ` a message, which may go on over lines.
 //! `=> type: word, word|other` is a candidate that is wanted, with words that it must have; `type/tool` one that only a tool
-//! wants. `~>` is one that may be found or not. The first line of a set states the floors that its figures must hold.
+//! wants. `~>` is one that may be found or not. `{+}` is nothing: it parts what would look like a secret in this repository.
+//! The first line of a set states the floors that its figures must hold.
 
 use std::path::Path;
 
@@ -61,7 +62,7 @@ pub(crate) struct Set {
 impl Set {
     pub(crate) fn read(name: &'static str) -> Self {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/extract/sets/{name}.txt"));
-        let text = std::fs::read_to_string(&path).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap().replace("{+}", "");
         let (head, _) = text.split_once('\n').unwrap();
         let floors: Vec<f64> = head.split_whitespace().filter_map(|word| word.parse().ok()).collect();
         let conversations = text.split("\n## ").skip(1).map(conversation).collect();

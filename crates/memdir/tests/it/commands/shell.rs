@@ -34,7 +34,7 @@ fn help_teaches() {
           correct      Correct a memory that turned out wrong
           rename       Rename a memory and every link to it
           supersede    Let one memory take another's place
-          promote      Make a memory of this project one for all projects
+          promote      Make a candidate a memory, or a memory of this project one for all projects
           forget       Remove memories
           log          Show what changed, newest first
           diff         Show what a change changed
@@ -45,8 +45,10 @@ fn help_teaches() {
           why-not      Say whether a text would be saved, and why not
           place        Say where a text belongs
           secrets      Look for secrets
+          extract      Find what a session taught: candidates that wait for your word
           review       Decide about what waits: proposals in the inbox, and lines that somebody wrote into
                        MEMORY.md
+          dream        Put the memories in order: merge what says the same, archive what no longer holds
           doctor       Look for what is wrong with memories, vaults, state and the settings of agents
           dashboard    Show where the project stands, on one page
           wrap         End a session: journal, STATUS.md, status memory, candidates, dates
@@ -62,7 +64,11 @@ fn help_teaches() {
           hook         Answer an agent's hook (JSON on stdin, JSON on stdout)
           context      Print what a session is told when it begins
           obedience    Show how often rules were recalled, obeyed and violated
+          model        Show, choose or try the model that may be asked; everything works without one
+          costs        Show what background work has cost, and what it may
           cache-audit  Show what memdir does about each way to break a prompt cache
+          compact      Make a list of messages fit into a budget
+          magic        Keep documents of the project up to date
           mcp          Serve memory to an agent over the Model Context Protocol
           completions  Print shell completions
           help         Print this message or the help of the given subcommand(s)
