@@ -6,7 +6,7 @@
 
 use super::Usd;
 
-/// The day on which the vendors' price lists were read.
+/// The day to which the table was brought up. Rows of models that a vendor no longer lists stay as they last were.
 pub const PRICES_AS_OF: &str = "2026-11-16";
 
 /// What a model costs, in millionths of a US dollar for a million tokens: the same number as dollars for a million, times
