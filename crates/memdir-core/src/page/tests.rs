@@ -629,8 +629,8 @@ fn a_full_page_needs_only_what_it_names() {
             }
             _ => false,
         };
-        let wanted =
-            |entry: &&PageEntry| touched.contains(&entry.path) || named(&current).contains(&entry.path);
+        let on_page = named(&current);
+        let wanted = |entry: &&PageEntry| touched.contains(&entry.path) || on_page.contains(&entry.path);
         let known: Vec<PageEntry> = all.iter().filter(wanted).cloned().collect();
         let part = render_full_page(&current, &known, all.len() - known.len(), &touched);
         let whole = render(Some(&current), &all, &touched);

@@ -31,7 +31,7 @@ struct Kept {
 }
 
 fn load(vault: &Vault) -> Kept {
-    let bytes = known_folder(vault).and_then(|dir| dir.read(FILE, MAX_FILE).ok().flatten());
+    let bytes = known_folder(vault).ok().flatten().and_then(|dir| dir.read(FILE, MAX_FILE).ok().flatten());
     bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
 

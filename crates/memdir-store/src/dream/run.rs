@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use memdir_core::dream::{Operation, Phases, Plan, Replay, Versions, report};
@@ -13,7 +13,7 @@ use memdir_core::hash::ContentHash;
 use serde::{Deserialize, Serialize};
 
 use super::Dreamer;
-use crate::disk::{Dir, EntryKind};
+use crate::disk::{Dir, EntryKind, ReadError};
 use crate::history::{ChangeId, History};
 use crate::vault::{MAX_MEMORY, Vault, Writer};
 
@@ -186,24 +186,31 @@ impl Run {
         }
     }
 
-    /// Reads a run without the bytes of its versions.
-    fn load_plan(dreams: &Dir, id: &ChangeId) -> Option<Self> {
-        let bytes = dreams.sub(id.as_str()).ok()?.read(PLAN, MAX_PLAN).ok()??;
-        let run: Self = serde_json::from_slice(&bytes).ok()?;
-        (run.id == *id).then_some(run)
+    /// Reads a run without the bytes of its versions; `None` if there is none, or nothing that is one.
+    fn load_plan(dreams: &Dir, id: &ChangeId) -> io::Result<Option<Self>> {
+        let Some(dir) = sub(dreams, id.as_str())? else { return Ok(None) };
+        let run: Option<Self> =
+            read(&dir, PLAN, MAX_PLAN)?.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        Ok(run.filter(|run| run.id == *id))
     }
 
-    fn load(dreams: &Dir, id: &ChangeId) -> Option<Self> {
-        let dir = dreams.sub(id.as_str()).ok()?;
-        let mut run = Self::load_plan(dreams, id)?;
-        for folder in [BEFORE, AFTER].iter().filter_map(|name| dir.sub(name).ok()) {
+    fn load(dreams: &Dir, id: &ChangeId) -> io::Result<Option<Self>> {
+        let (Some(dir), Some(mut run)) = (sub(dreams, id.as_str())?, Self::load_plan(dreams, id)?) else {
+            return Ok(None);
+        };
+        for name in [BEFORE, AFTER] {
+            let Some(folder) = sub(&dir, name)? else { continue };
             let mut names = Vec::new();
-            folder.for_each(|name, _| names.push(name.to_owned())).ok()?;
-            let read = |name: &String| folder.read(name, MAX_MEMORY).ok().flatten();
-            // A version is known by its bytes; what is no version of the plan is never asked for.
-            run.versions.extend(names.iter().filter_map(read).map(|bytes| (ContentHash::of(&bytes), bytes)));
+            folder
+                .for_each(|name, _| names.push(name.to_owned()))
+                .map_err(|err| told_of(folder.path(), &err))?;
+            for name in names {
+                // A version is known by its bytes; what is no version of the plan is never asked for.
+                run.versions
+                    .extend(read(&folder, &name, MAX_MEMORY)?.map(|bytes| (ContentHash::of(&bytes), bytes)));
+            }
         }
-        Some(run)
+        Ok(Some(run))
     }
 
     /// Names the change by which a run is carried out, for the log.
@@ -251,52 +258,83 @@ pub(super) fn folder(vault: &Vault) -> io::Result<Dir> {
 }
 
 /// Returns the folder of a vault's dreams; `None` if there never was one.
-pub(super) fn known_folder(vault: &Vault) -> Option<Dir> {
-    Dir::open(&path(vault)).ok()
+pub(super) fn known_folder(vault: &Vault) -> io::Result<Option<Dir>> {
+    let path = path(vault);
+    found(Dir::open(&path), &path)
+}
+
+/// Opens a folder in a folder; `None` if it is not there.
+fn sub(dir: &Dir, name: &str) -> io::Result<Option<Dir>> {
+    found(dir.sub(name), &dir.path().join(name))
+}
+
+fn found<T>(opened: io::Result<T>, path: &Path) -> io::Result<Option<T>> {
+    match opened {
+        Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(None),
+        opened => opened.map(Some).map_err(|err| told_of(path, &err)),
+    }
+}
+
+/// Reads a file; `None` if it is not there, or not what we put there.
+fn read(dir: &Dir, name: &str, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    match dir.read(name, limit) {
+        Ok(bytes) => Ok(bytes),
+        Err(ReadError::Io(err)) => Err(told_of(&dir.path().join(name), &err)),
+        Err(ReadError::NotAFile | ReadError::TooLarge { .. }) => Ok(None),
+    }
+}
+
+/// Names the file that could not be read.
+fn told_of(path: &Path, err: &io::Error) -> io::Error {
+    io::Error::new(err.kind(), format!("{}: {err}", path.display()))
 }
 
 fn ids(dreams: &Dir) -> io::Result<Vec<ChangeId>> {
     let mut ids = Vec::new();
-    dreams.for_each(|name, kind| {
+    let listed = dreams.for_each(|name, kind| {
         if kind == EntryKind::Dir {
             ids.extend(ChangeId::parse(name));
         }
-    })?;
+    });
+    listed.map_err(|err| told_of(dreams.path(), &err))?;
     ids.sort_unstable();
     Ok(ids)
 }
 
 /// Lists the runs of a vault, the newest first.
-pub fn runs(vault: &Vault) -> Vec<Run> {
-    let Some(dreams) = known_folder(vault) else { return Vec::new() };
-    let ids = ids(&dreams).unwrap_or_default();
-    let mut runs: Vec<Run> = ids.iter().rev().filter_map(|id| Run::load(&dreams, id)).collect();
+pub fn runs(vault: &Vault) -> io::Result<Vec<Run>> {
+    let Some(dreams) = known_folder(vault)? else { return Ok(Vec::new()) };
+    let mut runs = Vec::new();
+    for id in ids(&dreams)?.iter().rev() {
+        runs.extend(Run::load(&dreams, id)?);
+    }
     if let Ok(Some(history)) = vault.history() {
         runs.iter_mut().for_each(|run| run.settle(vault, &history));
     }
-    runs
+    Ok(runs)
 }
 
 /// Finds a run by its id, or by a beginning or end of it that only one has.
-pub fn find(vault: &Vault, text: &str) -> Option<Run> {
+pub fn find(vault: &Vault, text: &str) -> io::Result<Option<Run>> {
     let text = text.to_ascii_uppercase();
     let is_meant = |run: &Run| run.id.as_str().starts_with(&text) || run.id.as_str().ends_with(&text);
-    let mut found = runs(vault).into_iter().filter(is_meant);
-    let run = found.next().filter(|_| text.len() >= 4)?;
-    found.next().is_none().then_some(run)
+    let mut found = runs(vault)?.into_iter().filter(is_meant);
+    let run = found.next().filter(|_| text.len() >= 4);
+    Ok(run.filter(|_| found.next().is_none()))
 }
 
 /// Returns the newest run that is in a state.
-pub fn newest(vault: &Vault, state: State) -> Option<Run> {
-    runs(vault).into_iter().find(|run| run.state == state)
+pub fn newest(vault: &Vault, state: State) -> io::Result<Option<Run>> {
+    Ok(runs(vault)?.into_iter().find(|run| run.state == state))
 }
 
 /// Returns the last runs as their files say, without versions and without a look at history, the newest first: for
-/// whoever has no time.
+/// whoever has no time, and does without what cannot be read.
 pub fn lately(vault: &Vault) -> Vec<Run> {
-    let Some(dreams) = known_folder(vault) else { return Vec::new() };
+    let Ok(Some(dreams)) = known_folder(vault) else { return Vec::new() };
     let ids = ids(&dreams).unwrap_or_default();
-    ids.iter().rev().take(LATELY).filter_map(|id| Run::load_plan(&dreams, id)).collect()
+    let last = ids.iter().rev().take(LATELY);
+    last.filter_map(|id| Run::load_plan(&dreams, id).ok().flatten()).collect()
 }
 
 /// Notes that a session was told of the runs that were carried out.
@@ -310,15 +348,17 @@ pub fn told(vault: &Vault) {
 
 /// Drops the oldest runs; what they did is still in the vault's history.
 pub(super) fn prune(vault: &Vault) -> io::Result<()> {
-    let Some(dreams) = known_folder(vault) else { return Ok(()) };
+    let Some(dreams) = known_folder(vault)? else { return Ok(()) };
     let ids = ids(&dreams)?;
     let (old, kept) = ids.split_at(ids.len().saturating_sub(KEPT));
     for id in old {
         remove(vault, id)?;
     }
     // A run without a plan was left by somebody who died; who dreams is alone.
-    for id in kept.iter().filter(|id| Run::load_plan(&dreams, id).is_none()) {
-        remove(vault, id)?;
+    for id in kept {
+        if Run::load_plan(&dreams, id)?.is_none() {
+            remove(vault, id)?;
+        }
     }
     Ok(())
 }
@@ -334,10 +374,10 @@ fn remove(vault: &Vault, id: &ChangeId) -> io::Result<()> {
 /// erased must not be read there.
 pub(crate) fn scrub(vault: &Vault, concerns: impl Fn(&str, &ContentHash) -> bool) -> io::Result<usize> {
     super::asked::erase(vault)?;
-    let Some(dreams) = known_folder(vault) else { return Ok(0) };
+    let Some(dreams) = known_folder(vault)? else { return Ok(0) };
     let mut n_removed = 0;
     for id in ids(&dreams)? {
-        let is_meant = Run::load(&dreams, &id).is_none_or(|run| {
+        let is_meant = Run::load(&dreams, &id)?.is_none_or(|run| {
             let mut changes = run.operations.iter().flat_map(|operation| &operation.changes);
             changes.any(|change| {
                 let hashes = [Some(change.before), change.after];

@@ -9,7 +9,7 @@ use memdir_store::vault::Vault;
 use memdir_store::verify::Verifier;
 use serde_json::json;
 
-use crate::context::{Context, USER};
+use crate::context::{Context, USER, unreadable_state};
 use crate::failure::{Failure, Outcome};
 use crate::ui::Ui;
 
@@ -160,10 +160,9 @@ fn find(id: Option<&str>, states: &[State], context: &Context) -> Result<(Vault,
     for vault in context.vaults()? {
         let run = match id {
             Some(id) => dream::find(&vault, id),
-            None => {
-                states.iter().filter_map(|state| dream::newest(&vault, *state)).max_by(|a, b| a.id.cmp(&b.id))
-            }
+            None => newest(&vault, states),
         };
+        let run = run.map_err(|err| unreadable_state(&vault, &err))?;
         if let Some(run) = run
             && found.as_ref().is_none_or(|(_, other)| other.id < run.id)
         {
@@ -174,6 +173,15 @@ fn find(id: Option<&str>, states: &[State], context: &Context) -> Result<(Vault,
         let which = id.map_or_else(|| "no such dream".to_owned(), |id| format!("no dream `{id}`"));
         Failure::refusal(which).hint("`memdir dream list` shows the runs")
     })
+}
+
+/// Returns the newest run in one of some states.
+fn newest(vault: &Vault, states: &[State]) -> std::io::Result<Option<Run>> {
+    let mut runs = Vec::new();
+    for state in states {
+        runs.extend(dream::newest(vault, *state)?);
+    }
+    Ok(runs.into_iter().max_by(|a, b| a.id.cmp(&b.id)))
 }
 
 fn apply(id: Option<&str>, yes: bool, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
@@ -204,7 +212,8 @@ fn list(context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
     let mut runs: Vec<(&str, Run)> = Vec::new();
     for vault in context.vaults()? {
         let whose = if vault.id() == USER { "user" } else { "project" };
-        runs.extend(dream::runs(&vault).into_iter().map(|run| (whose, run)));
+        let found = dream::runs(&vault).map_err(|err| unreadable_state(&vault, &err))?;
+        runs.extend(found.into_iter().map(|run| (whose, run)));
     }
     runs.sort_by(|a, b| b.1.id.cmp(&a.1.id));
     let is_empty = runs.is_empty();

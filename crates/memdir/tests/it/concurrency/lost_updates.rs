@@ -13,7 +13,7 @@ const TURNS: usize = 50;
 /// K1.
 #[test]
 fn eight_processes_save_fifty_memories_each_and_all_four_hundred_are_there() {
-    for _ in 0..repeat(2) {
+    for _ in 0..repeat(1) {
         let sandbox = sandbox();
         assert_all_ok(&storm(WORKERS, TURNS, |worker, turn| save_distinct(&sandbox, worker, turn)));
 
@@ -49,7 +49,7 @@ fn eight_processes_change_descriptions_and_the_index_page_shows_every_change() {
 /// K1.
 #[test]
 fn eight_processes_append_fifty_lines_each_to_one_memory_and_all_are_there() {
-    for _ in 0..repeat(2) {
+    for _ in 0..repeat(1) {
         let sandbox = sandbox();
         sandbox.save("shared", "Lines from everybody.");
         assert_all_ok(&storm(WORKERS, TURNS, |worker, turn| {
@@ -62,7 +62,7 @@ fn eight_processes_append_fifty_lines_each_to_one_memory_and_all_are_there() {
 /// K1.
 #[test]
 fn eight_editors_add_fifty_lines_each_to_one_memory_and_all_are_there() {
-    for _ in 0..repeat(2) {
+    for _ in 0..repeat(1) {
         let sandbox = sandbox();
         sandbox.save("shared", "Lines from everybody.");
         let editor = editor(&sandbox, "echo \"$LINE\" >> \"$1\"\n");
