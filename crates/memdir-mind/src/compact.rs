@@ -10,7 +10,7 @@ use memdir_core::secrets::Scanner;
 use crate::model::{Message, Model, ModelError, Request, Stop};
 
 /// What it is told.
-const PROMPT: &str = include_str!("prompts/compact.md");
+const PROMPT: &str = include_str!("../prompts/compact.md");
 /// As much of the old messages it sees, in bytes; the oldest are left out first.
 const MAX_MATERIAL: usize = 400_000;
 /// No answer is longer, in tokens.

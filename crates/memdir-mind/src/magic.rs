@@ -9,7 +9,7 @@ use memdir_core::secrets::{Scanner, redact};
 use crate::model::{Message, Model, ModelError, Request, Stop};
 
 /// What it is told.
-const PROMPT: &str = include_str!("prompts/magic.md");
+const PROMPT: &str = include_str!("../prompts/magic.md");
 /// What it says if there is nothing to be changed.
 const UNCHANGED: &str = "UNCHANGED";
 /// No answer is longer, in tokens: a doc has at most 64 KiB.

@@ -12,7 +12,7 @@ use memdir_core::working::{HEADINGS, MAX_TEXT};
 use crate::model::{Message, Model, ModelError, Part, Request, Role, Stop};
 
 /// What is appended.
-const PROMPT: &str = include_str!("prompts/working.md");
+const PROMPT: &str = include_str!("../prompts/working.md");
 /// No answer is longer, in tokens.
 const MAX_TOKENS: u32 = 2_500;
 

@@ -4,7 +4,7 @@
 //! whoever ranks reads them here: use strengthens, being shown in vain weakens, and what a session has seen is not shown to
 //! it again.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 
 use jiff::Timestamp;
@@ -103,27 +103,12 @@ impl Usage {
 
     /// Returns how often each other memory of a vault came up together with this one.
     pub fn together(vault: &Vault, name: &str) -> HashMap<String, Together> {
-        // Shown by one answer: the same session and time. Used: the same session.
-        let mut shown: HashMap<(String, Timestamp), HashSet<String>> = HashMap::new();
-        let mut used: HashMap<String, HashSet<String>> = HashMap::new();
-        let visit = |event: Event| match (event.ev, event.sid) {
-            (EventKind::Surfaced, sid) => {
-                shown.entry((sid.unwrap_or_default(), event.t)).or_default().insert(event.mem);
-            }
-            (EventKind::Used, Some(sid)) => {
-                used.entry(sid).or_default().insert(event.mem);
-            }
-            _ => {}
-        };
-        if let Some(ledger) = vault.ledger() {
-            // What cannot be read teaches nothing.
-            let _ = ledger.for_each(visit);
-        }
+        let occasions = Occasions::of(vault);
         let mut together: HashMap<String, Together> = HashMap::new();
-        for others in shown.into_values().filter(|others| others.contains(name)) {
+        for others in occasions.shown.into_iter().filter(|others| others.contains(name)) {
             others.into_iter().for_each(|other| together.entry(other).or_default().shown += 1);
         }
-        for others in used.into_values().filter(|others| others.contains(name)) {
+        for others in occasions.used.into_iter().filter(|others| others.contains(name)) {
             others.into_iter().for_each(|other| together.entry(other).or_default().used += 1);
         }
         together.remove(name);
@@ -161,6 +146,36 @@ impl Standing for Usage {
         let used = self.get(&note.name);
         let since = used.last_used.max(note.modified).unwrap_or(self.now);
         strength(note.memory_type, self.now.duration_since(since), used.stability()) as f32
+    }
+}
+
+/// On what occasions the memories of a vault came up together.
+#[derive(Debug, Default)]
+pub(crate) struct Occasions {
+    /// Shown by one answer: in the same session at the same time.
+    pub shown: Vec<BTreeSet<String>>,
+    /// Used in one session.
+    pub used: Vec<BTreeSet<String>>,
+}
+
+impl Occasions {
+    /// Reads the ledger of a vault. What cannot be read teaches nothing.
+    pub(crate) fn of(vault: &Vault) -> Self {
+        let mut shown: HashMap<(String, Timestamp), BTreeSet<String>> = HashMap::new();
+        let mut used: HashMap<String, BTreeSet<String>> = HashMap::new();
+        let visit = |event: Event| match (event.ev, event.sid) {
+            (EventKind::Surfaced, sid) => {
+                shown.entry((sid.unwrap_or_default(), event.t)).or_default().insert(event.mem);
+            }
+            (EventKind::Used, Some(sid)) => {
+                used.entry(sid).or_default().insert(event.mem);
+            }
+            _ => {}
+        };
+        if let Some(ledger) = vault.ledger() {
+            let _ = ledger.for_each(visit);
+        }
+        Self { shown: shown.into_values().collect(), used: used.into_values().collect() }
     }
 }
 

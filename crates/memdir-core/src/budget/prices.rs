@@ -1,4 +1,4 @@
-//! What models cost, as their vendors said on a certain day.
+//! What models cost, as far as was known on a certain day.
 //!
 //! Prices change and models come; the table only has to be right enough for a cap to hold. So a model is found by how its
 //! name begins, the dearer price counts where a vendor has two, and whatever is not found costs as much as an expensive
@@ -6,7 +6,8 @@
 
 use super::Usd;
 
-/// The day to which the table was brought up. Rows of models that a vendor no longer lists stay as they last were.
+/// The day of the newest rows. Anthropic's current models are from its own pages, OpenAI's from other people's lists; `gpt-5`
+/// is a guess on the high side, and rows of older models were not all looked up anew.
 pub const PRICES_AS_OF: &str = "2026-11-16";
 
 /// What a model costs, in millionths of a US dollar for a million tokens: the same number as dollars for a million, times

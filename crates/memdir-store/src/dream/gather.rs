@@ -1,9 +1,8 @@
 //! Brings together what a dream looks at: the memories, what was used together, whose targets are gone, the index page.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use jiff::Timestamp;
 use memdir_core::change::Surface;
 use memdir_core::claims::{ClaimKind, State};
 use memdir_core::dream::{Evidence, Source};
@@ -12,8 +11,7 @@ use memdir_core::recall::Together;
 use memdir_core::statement::statements;
 
 use super::Dreamer;
-use crate::ledger::{Event, EventKind};
-use crate::usage::Usage;
+use crate::usage::{Occasions, Usage};
 use crate::vault::{Loaded, Vault};
 use crate::verify::{Extent, Subject, Verifier};
 
@@ -62,29 +60,15 @@ fn source(loaded: Loaded, usage: &Usage) -> Source {
 
 /// Counts for every pair of memories how often both were shown at once, or used in one session.
 pub(super) fn together(vault: &Vault) -> BTreeMap<(String, String), Together> {
-    let mut shown: HashMap<(String, Timestamp), BTreeSet<String>> = HashMap::new();
-    let mut used: HashMap<String, BTreeSet<String>> = HashMap::new();
-    let visit = |event: Event| match (event.ev, event.sid) {
-        (EventKind::Surfaced, sid) => {
-            shown.entry((sid.unwrap_or_default(), event.t)).or_default().insert(event.mem);
-        }
-        (EventKind::Used, Some(sid)) => {
-            used.entry(sid).or_default().insert(event.mem);
-        }
-        _ => {}
-    };
-    if let Some(ledger) = vault.ledger() {
-        // What cannot be read teaches nothing.
-        let _ = ledger.for_each(visit);
-    }
+    let occasions = Occasions::of(vault);
     let mut together: BTreeMap<(String, String), Together> = BTreeMap::new();
-    for_each_pair(shown.into_values(), |pair| together.entry(pair).or_default().shown += 1);
-    for_each_pair(used.into_values(), |pair| together.entry(pair).or_default().used += 1);
+    for_each_pair(occasions.shown, |pair| together.entry(pair).or_default().shown += 1);
+    for_each_pair(occasions.used, |pair| together.entry(pair).or_default().used += 1);
     together
 }
 
-fn for_each_pair(groups: impl Iterator<Item = BTreeSet<String>>, mut visit: impl FnMut((String, String))) {
-    for names in groups.filter(|names| names.len() <= MANY) {
+fn for_each_pair(groups: Vec<BTreeSet<String>>, mut visit: impl FnMut((String, String))) {
+    for names in groups.into_iter().filter(|names| names.len() <= MANY) {
         let names: Vec<String> = names.into_iter().collect();
         for (at, one) in names.iter().enumerate() {
             names[at + 1..].iter().for_each(|other| visit((one.clone(), other.clone())));
