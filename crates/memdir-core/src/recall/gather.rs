@@ -36,6 +36,9 @@ const MAX_DAYS_AHEAD: i64 = 21;
 /// A word in more than this share of the notes tells nothing of an index this large.
 const COMMON: f32 = 0.5;
 const MANY_NOTES: usize = 64;
+/// So many notes are walked at most for the words of one text. A million notes have words that say little and are in hundreds
+/// of thousands; what they would add to the best notes is less than the time they take.
+const MAX_WALKED: usize = 300_000;
 
 /// BM25: how fast a repeated word stops counting, and how much the length of a note counts.
 const K1: f32 = 1.2;
@@ -79,6 +82,36 @@ fn rarity(n_notes: f32, n_with: f32) -> f32 {
     (1.0 + (n_notes - n_with + 0.5) / (n_with + 0.5)).ln()
 }
 
+/// Returns how common a word may be for its notes to be walked: not in half of many notes, and no more than lets all walks
+/// together stay below [`MAX_WALKED`], the rarest words first.
+fn most_walked<L: Library>(library: &L, asked: &Asked) -> Result<usize, L::Error> {
+    let n_notes = library.n_notes();
+    if n_notes <= MANY_NOTES {
+        return Ok(usize::MAX);
+    }
+    let common = (COMMON * n_notes as f32) as usize;
+    if common.saturating_mul(asked.terms.len()) <= MAX_WALKED {
+        return Ok(common);
+    }
+    let counts = asked.terms.iter().map(|(term, _)| library.each_posting(*term, 0, |_, _| ()));
+    Ok(rarest_within(counts.collect::<Result<_, _>>()?, MAX_WALKED).min(common))
+}
+
+/// Returns the largest of the counts that fit into a sum together with all smaller ones; the smallest always does.
+fn rarest_within(mut counts: Vec<usize>, sum: usize) -> usize {
+    counts.retain(|&count| count > 0);
+    counts.sort_unstable();
+    let mut left = sum;
+    let mut largest = counts.first().copied().unwrap_or(usize::MAX);
+    for count in counts {
+        match left.checked_sub(count) {
+            Some(rest) => (left, largest) = (rest, count),
+            None => break,
+        }
+    }
+    largest
+}
+
 impl Match {
     fn of<L: Library>(library: &L, asked: &Asked) -> Result<Self, L::Error> {
         let n_notes = library.n_notes().max(1) as f32;
@@ -86,7 +119,7 @@ impl Match {
         let n_places = if asked.terms.is_empty() { 0 } else { library.id_limit() };
         let notes = vec![Shared::default(); n_places];
         let mut found = Self { worth: Vec::new(), rarity: HashMap::new(), notes, best_sum: 0.0 };
-        let most = if library.n_notes() > MANY_NOTES { (COMMON * n_notes) as usize } else { usize::MAX };
+        let most = most_walked(library, asked)?;
         for (term, counts) in &asked.terms {
             let mut known = None;
             let n_with = library.each_posting(*term, most, |n_with, posting| {
@@ -466,4 +499,18 @@ fn due(note: &Note, today: Date) -> f32 {
         .map(|span| i64::from(span.get_days()));
     let near = days.filter(|days| (0..=DAYS_AHEAD).contains(days)).min();
     near.map_or(0.0, |days| 1.0 - days as f32 / (3 * DAYS_AHEAD) as f32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rarest_words_are_walked_first() {
+        assert_eq!(rarest_within(vec![50, 10, 30], 100), 50);
+        assert_eq!(rarest_within(vec![50, 10, 30], 60), 30);
+        assert_eq!(rarest_within(vec![50, 10, 30], 39), 10);
+        assert_eq!(rarest_within(vec![500, 0, 700], 60), 500, "one word is always walked");
+        assert_eq!(rarest_within(vec![0, 0], 60), usize::MAX, "what nothing has costs nothing");
+    }
 }

@@ -11,7 +11,7 @@ use crate::disk::{Dir, ReadError};
 /// The file's name below the index's directory.
 pub(super) const HEAD: &str = "head";
 /// Changes whenever bytes on disk mean something else.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const MAGIC: &[u8; 8] = b"memdirix";
 /// No head is larger: thousands of segments.
 const MAX_BYTES: u64 = 1 << 20;

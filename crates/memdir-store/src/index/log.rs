@@ -49,7 +49,7 @@ pub(super) struct Log {
 #[derive(Debug)]
 pub(super) struct Slot {
     pub(super) entry: Entry,
-    pub(super) cluster: Option<u16>,
+    pub(super) group: Option<u16>,
     pub(super) live: bool,
 }
 
@@ -93,10 +93,10 @@ impl Log {
             self.leave(&key);
         }
         self.deaths.extend(batch.deaths);
-        for (entry, cluster) in batch.upserts {
+        for (entry, group) in batch.upserts {
             self.leave(&entry.key);
             self.by_key.insert(entry.key.clone(), self.slots.len() as u32);
-            self.slots.push(Slot { entry, cluster, live: true });
+            self.slots.push(Slot { entry, group, live: true });
         }
     }
 
@@ -119,7 +119,7 @@ impl Log {
 
     /// Returns the live documents in the order of their keys.
     pub(super) fn sorted(&self) -> Vec<(&Entry, Option<u16>)> {
-        let mut live: Vec<_> = self.live().map(|(_, slot)| (&slot.entry, slot.cluster)).collect();
+        let mut live: Vec<_> = self.live().map(|(_, slot)| (&slot.entry, slot.group)).collect();
         live.sort_unstable_by(|a, b| a.0.key.cmp(&b.0.key));
         live
     }
@@ -164,7 +164,7 @@ impl Batch {
         put_varint(&mut body, self.deaths.len() as u64);
         self.deaths.iter().for_each(|death| death.put(&mut body));
         put_varint(&mut body, self.upserts.len() as u64);
-        self.upserts.iter().for_each(|(entry, cluster)| put_entry(&mut body, entry, *cluster));
+        self.upserts.iter().for_each(|(entry, group)| put_entry(&mut body, entry, *group));
         let mut record = Vec::with_capacity(RECORD_HEAD + body.len());
         record.extend(u32::try_from(body.len()).ok()?.to_le_bytes());
         record.extend(checksum(&body).to_le_bytes());
@@ -186,7 +186,7 @@ impl Batch {
     }
 }
 
-fn put_entry(out: &mut Vec<u8>, entry: &Entry, cluster: Option<u16>) {
+fn put_entry(out: &mut Vec<u8>, entry: &Entry, group: Option<u16>) {
     put_bytes(out, entry.key.as_bytes());
     put_stamp(out, &entry.stamp);
     put_varint(out, u64::from(entry.length));
@@ -205,8 +205,8 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry, cluster: Option<u16>) {
         last = facet;
     }
     out.push(u8::from(entry.vector.is_some()));
-    if let Some((row, cluster)) = entry.vector.as_ref().zip(cluster) {
-        put_varint(out, u64::from(cluster));
+    if let Some((row, group)) = entry.vector.as_ref().zip(group) {
+        put_varint(out, u64::from(group));
         out.extend(bytes_of(row));
     }
 }
@@ -223,15 +223,15 @@ fn read_entry(reader: &mut Reader<'_>) -> Option<(Entry, Option<u16>)> {
         last = last.checked_add(reader.varint()?)?;
         facets.push(last);
     }
-    let (vector, cluster) = match reader.byte()? {
+    let (vector, group) = match reader.byte()? {
         0 => (None, None),
         1 => {
-            let cluster = reader.small()?;
-            (Some(row_of(&reader.array()?)), Some(cluster))
+            let group = reader.small()?;
+            (Some(row_of(&reader.array()?)), Some(group))
         }
         _ => return None,
     };
-    Some((Entry { key, stamp, terms, facets, length, vector, payload }, cluster))
+    Some((Entry { key, stamp, terms, facets, length, vector, payload }, group))
 }
 
 fn read_terms(reader: &mut Reader<'_>) -> Option<Vec<(u64, u16)>> {

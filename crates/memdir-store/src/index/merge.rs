@@ -54,8 +54,8 @@ fn merge_docs(parts: &[Part<'_>], writer: &mut SegmentWriter) -> Result<Vec<Vec<
         let Some(doc) = waiting[at].take() else { continue };
         if last.as_ref() != Some(&key) {
             parts[at].segment.source().read_into(doc.payload, &mut payload)?;
-            let (stamp, length, cluster) = (doc.stamp, doc.length, doc.cluster);
-            let row = DocRow { key: &key, stamp, length, cluster, payload: &payload };
+            let (stamp, length, group) = (doc.stamp, doc.length, doc.group);
+            let row = DocRow { key: &key, stamp, length, group, payload: &payload };
             renumbered[at][doc.doc as usize] = writer.doc(&row)?;
         }
         last = Some(key);
@@ -148,25 +148,25 @@ struct VectorCursor<'i> {
     segment: &'i Segment,
     renumbered: &'i [u32],
     next_block: usize,
-    cluster: u16,
     buffer: Vec<u8>,
-    rows: std::vec::IntoIter<(u32, [u8; DIMENSIONS])>,
+    rows: std::vec::IntoIter<(u16, u32, [u8; DIMENSIONS])>,
 }
 
 impl VectorCursor<'_> {
     /// Returns the group, new number and row of the next vector that comes along.
     fn advance(&mut self) -> Result<Option<(u16, u32, [u8; DIMENSIONS])>, IndexError> {
         loop {
-            if let Some((doc, row)) = self.rows.next() {
-                return Ok(Some((self.cluster, doc, row)));
+            if let Some(row) = self.rows.next() {
+                return Ok(Some(row));
             }
             let table = self.segment.vectors()?;
-            let Some(cluster) = table.cluster(self.next_block) else { return Ok(None) };
-            let (docs, rows) = table.read(self.segment.source(), self.next_block, &mut self.buffer)?;
-            let docs = docs.iter().map(|&doc| self.renumbered.get(u32::from_le_bytes(doc) as usize));
-            let live = docs.zip(rows).filter_map(|(doc, row)| Some((*doc?, *row)));
-            self.rows = live.filter(|&(doc, _)| doc != GONE).collect::<Vec<_>>().into_iter();
-            self.cluster = cluster;
+            if self.next_block >= table.len() {
+                return Ok(None);
+            }
+            let rows = table.read(self.segment.source(), self.next_block, &mut self.buffer)?;
+            let renumbered = |doc: u32| self.renumbered.get(doc as usize).copied().filter(|&doc| doc != GONE);
+            let live = rows.iter().filter_map(|(group, doc, row)| Some((group, renumbered(doc)?, *row)));
+            self.rows = live.collect::<Vec<_>>().into_iter();
             self.next_block += 1;
         }
     }
@@ -184,18 +184,17 @@ fn merge_vectors(
             segment: part.segment,
             renumbered,
             next_block: 0,
-            cluster: 0,
             buffer: Vec::new(),
             rows: Vec::new().into_iter(),
         })
         .collect();
     let mut heap = BinaryHeap::new();
     for (at, cursor) in cursors.iter_mut().enumerate() {
-        heap.extend(cursor.advance()?.map(|(cluster, doc, row)| Reverse((cluster, doc, at, row))));
+        heap.extend(cursor.advance()?.map(|(group, doc, row)| Reverse((group, doc, at, row))));
     }
-    while let Some(Reverse((cluster, doc, at, row))) = heap.pop() {
-        writer.vector(cluster, doc, &row)?;
-        heap.extend(cursors[at].advance()?.map(|(cluster, doc, row)| Reverse((cluster, doc, at, row))));
+    while let Some(Reverse((group, doc, at, row))) = heap.pop() {
+        writer.vector(group, doc, &row)?;
+        heap.extend(cursors[at].advance()?.map(|(group, doc, row)| Reverse((group, doc, at, row))));
     }
     Ok(())
 }

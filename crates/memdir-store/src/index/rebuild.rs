@@ -8,7 +8,7 @@ use super::head::{Head, number_of, segment_name};
 use super::merge::{Part, merge};
 use super::read::fingerprint;
 use super::segment::{Dead, Meta, Segment, write_entries};
-use super::writer::with_cluster;
+use super::writer::with_group;
 use super::{Entry, IndexError, Writer};
 
 impl Writer {
@@ -22,7 +22,7 @@ impl Writer {
         for mut entry in entries {
             entry.normalise();
             n_terms += entry.terms.len();
-            run.push(with_cluster(entry, self.options.centroids));
+            run.push(with_group(entry, self.options.centroids));
             if run.len() >= self.options.run_docs || n_terms >= self.options.run_terms {
                 runs.push(self.write_run(std::mem::take(&mut run), next)?);
                 (next, n_terms) = (next + 1, 0);
@@ -52,7 +52,7 @@ impl Writer {
             }
             same
         });
-        let entries: Vec<_> = run.iter().map(|(entry, cluster)| (entry, *cluster)).collect();
+        let entries: Vec<_> = run.iter().map(|(entry, group)| (entry, *group)).collect();
         let meta = write_entries(&self.dir, number, &entries, &[])?;
         self.step();
         Ok(meta)

@@ -1,17 +1,27 @@
 //! Vectors: rows of small whole numbers in groups, and the best by dot product.
 //!
-//! A row belongs to the group of the centroid it is most similar to. A segment stores its rows group by group in blocks
-//! of at most [`ROWS_PER_BLOCK`], each with one checksum; a query reads the groups that look most like it first.
+//! A row belongs to the topic of the centroid it is most similar to, and there to a cell: where it lies on two axes. Topic
+//! and cell make its group. Topics alone would do if memories were spread evenly; where nearly all are about one thing, its
+//! cells keep a query from reading everything. A segment stores its rows group by group in blocks of one topic and at most
+//! [`ROWS_PER_BLOCK`] rows, each with one checksum; a query reads the groups that look most like it first.
 
 use std::io;
+use std::ops::Range;
 
 use super::format::{Extent, Reader, Sink, Source, put_varint};
 use super::{DIMENSIONS, IndexError, Row};
 
 /// How many rows share a block and its checksum.
 const ROWS_PER_BLOCK: usize = 256;
-/// A document's number in a block. All numbers come first, then all rows.
+/// A document's number in a block. All numbers come first, then all cells, then all rows.
 const DOC_SIZE: usize = 4;
+/// The axes that a topic is cut along: two on which texts about one thing still differ much.
+const AXES: [usize; 2] = [3, 7];
+/// How wide a slice of an axis is, and how many there are; the first and the last take what lies beyond.
+const SLICE: i32 = 3;
+const N_SLICES: i32 = 16;
+/// How many cells a topic has.
+const N_CELLS: usize = 256;
 
 /// A query, widened once so that each row is only widened on its own side.
 #[derive(Debug)]
@@ -38,8 +48,8 @@ impl Query {
         lanes.iter().sum()
     }
 
-    /// Returns the groups, most similar first. Without centroids there is one group.
-    pub(super) fn clusters(&self, centroids: &[Row]) -> Vec<u16> {
+    /// Returns the topics, most similar first. Without centroids there is one topic.
+    pub(super) fn topics(&self, centroids: &[Row]) -> Vec<u16> {
         let mut scored: Vec<(i32, u16)> =
             (0..).zip(centroids).map(|(at, centroid)| (-self.dot(&bytes_of(centroid)), at)).collect();
         if scored.is_empty() {
@@ -48,13 +58,50 @@ impl Query {
         scored.sort_unstable();
         scored.into_iter().map(|(_, at)| at).collect()
     }
+
+    /// Returns the groups of a topic, the nearest cell first.
+    pub(super) fn groups(&self, topic: u16) -> [u16; N_CELLS] {
+        let own = AXES.map(|axis| i32::from(self.0[axis]));
+        let mut cells: [u8; N_CELLS] = std::array::from_fn(|cell| cell as u8);
+        cells.sort_unstable_by_key(|&cell| {
+            let slices = [i32::from(cell) / N_SLICES, i32::from(cell) % N_SLICES];
+            let far = |axis: usize| from_middle(own[axis], slices[axis]).pow(2);
+            (far(0) + far(1), cell)
+        });
+        cells.map(|cell| group(topic, cell))
+    }
 }
 
-/// Returns the group that a row belongs to: its most similar centroid, the first of equals.
-pub(super) fn cluster_of(row: &Row, centroids: &[Row]) -> u16 {
+/// Returns the slice of an axis that a value is in.
+fn slice(value: i32) -> i32 {
+    (value.div_euclid(SLICE) + N_SLICES / 2).clamp(0, N_SLICES - 1)
+}
+
+/// Returns how far a value is from the middle of a slice; beyond the outermost middles nothing is farther.
+fn from_middle(value: i32, slice: i32) -> i32 {
+    let middle = |slice: i32| (slice - N_SLICES / 2) * SLICE + SLICE / 2;
+    value.clamp(middle(0), middle(N_SLICES - 1)) - middle(slice)
+}
+
+/// Returns the group that a row belongs to: its most similar centroid, the first of equals, and its cell.
+pub(super) fn group_of(row: &Row, centroids: &[Row]) -> u16 {
     let query = Query::new(row);
     let scored = (0_u16..).zip(centroids).map(|(at, centroid)| (-query.dot(&bytes_of(centroid)), at));
-    scored.min().map_or(0, |(_, at)| at)
+    let topic = scored.min().map_or(0, |(_, at)| at);
+    let [one, two] = AXES.map(|axis| slice(i32::from(row[axis])));
+    group(topic, (one * N_SLICES + two) as u8)
+}
+
+fn group(topic: u16, cell: u8) -> u16 {
+    topic * N_CELLS as u16 + u16::from(cell)
+}
+
+fn topic_of(group: u16) -> u16 {
+    group / N_CELLS as u16
+}
+
+fn cell_of(group: u16) -> u8 {
+    (group % N_CELLS as u16) as u8
 }
 
 /// Turns a row into the bytes that are stored.
@@ -70,8 +117,10 @@ pub(super) fn row_of(bytes: &[u8; DIMENSIONS]) -> Row {
 /// Writes rows, ascending by group and then by document.
 #[derive(Debug, Default)]
 pub(super) struct VectorWriter {
-    cluster: u16,
+    /// The group of the first row in the block.
+    group: u16,
     docs: Vec<u32>,
+    cells: Vec<u8>,
     rows: Vec<u8>,
     table: Vec<u8>,
 }
@@ -81,15 +130,18 @@ impl VectorWriter {
     pub(super) fn put(
         &mut self,
         sink: &mut Sink,
-        cluster: u16,
+        group: u16,
         doc: u32,
         row: &[u8; DIMENSIONS],
     ) -> io::Result<()> {
-        if cluster != self.cluster || self.docs.len() == ROWS_PER_BLOCK {
+        if topic_of(group) != topic_of(self.group) || self.docs.len() == ROWS_PER_BLOCK {
             self.close_block(sink)?;
-            self.cluster = cluster;
+        }
+        if self.docs.is_empty() {
+            self.group = group;
         }
         self.docs.push(doc);
+        self.cells.push(cell_of(group));
         self.rows.extend(row);
         Ok(())
     }
@@ -97,9 +149,10 @@ impl VectorWriter {
     fn close_block(&mut self, sink: &mut Sink) -> io::Result<()> {
         let Some(&first) = self.docs.first() else { return Ok(()) };
         let mut block: Vec<u8> = self.docs.iter().flat_map(|doc| doc.to_le_bytes()).collect();
+        block.append(&mut self.cells);
         block.append(&mut self.rows);
         let extent = sink.put(&block)?;
-        put_varint(&mut self.table, u64::from(self.cluster));
+        put_varint(&mut self.table, u64::from(self.group));
         put_varint(&mut self.table, u64::from(first));
         extent.put(&mut self.table);
         self.docs.clear();
@@ -113,17 +166,40 @@ impl VectorWriter {
     }
 }
 
-/// The documents of a block, by number, and their rows.
-type Rows<'b> = (&'b [[u8; DOC_SIZE]], &'b [[u8; DIMENSIONS]]);
+/// The rows of a block with their documents and groups, ascending by group and then by document.
+#[derive(Debug)]
+pub(super) struct Rows<'b> {
+    topic: u16,
+    docs: &'b [[u8; DOC_SIZE]],
+    cells: &'b [u8],
+    rows: &'b [[u8; DIMENSIONS]],
+}
+
+impl<'b> Rows<'b> {
+    /// Walks all rows: group, document, row.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u16, u32, &'b [u8; DIMENSIONS])> {
+        let topic = self.topic;
+        let groups = self.cells.iter().map(move |&cell| group(topic, cell));
+        let docs = self.docs.iter().map(|&doc| u32::from_le_bytes(doc));
+        groups.zip(docs).zip(self.rows).map(|((group, doc), row)| (group, doc, row))
+    }
+
+    /// Walks the rows of a group.
+    pub(super) fn of(&self, group: u16) -> impl Iterator<Item = (u32, &'b [u8; DIMENSIONS])> {
+        let start = self.cells.partition_point(|&cell| cell < cell_of(group));
+        let n = self.cells.get(start..).unwrap_or_default().partition_point(|&cell| cell == cell_of(group));
+        self.iter().skip(start).take(n).map(|(_, doc, row)| (doc, row))
+    }
+}
 
 /// Where a segment's blocks of vectors are.
 #[derive(Debug)]
 pub(super) struct VectorTable(Vec<BlockPlace>);
 
-/// One block: its group, the first document in it, and where it is.
+/// One block: the group of its first row, the document of that row, and where it is.
 #[derive(Debug, Clone, Copy)]
 struct BlockPlace {
-    cluster: u16,
+    group: u16,
     first: u32,
     extent: Extent,
 }
@@ -141,19 +217,28 @@ impl VectorTable {
         Ok(Self(blocks))
     }
 
-    /// Returns the group of a block.
-    pub(super) fn cluster(&self, block: usize) -> Option<u16> {
-        self.0.get(block).map(|place| place.cluster)
+    /// Returns how many blocks there are.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
     }
 
-    /// Returns the blocks of a group.
-    pub(super) fn blocks(&self, cluster: u16) -> std::ops::Range<usize> {
-        let start = self.0.partition_point(|block| block.cluster < cluster);
-        let end = self.0.partition_point(|block| block.cluster <= cluster);
+    /// Returns the blocks of a topic.
+    pub(super) fn blocks(&self, topic: u16) -> Range<usize> {
+        let start = self.0.partition_point(|block| topic_of(block.group) < topic);
+        let end = self.0.partition_point(|block| topic_of(block.group) <= topic);
         start..end
     }
 
-    /// Reads a block into `buffer` and returns its documents and rows.
+    /// Returns the blocks that have rows of a group.
+    pub(super) fn blocks_of(&self, group: u16) -> Range<usize> {
+        let topic = self.blocks(topic_of(group));
+        let begun = self.0.partition_point(|block| block.group < group);
+        let end = self.0.partition_point(|block| block.group <= group);
+        // The block before the first that begins with the group may end with it.
+        begun.saturating_sub(1).max(topic.start)..end
+    }
+
+    /// Reads a block into `buffer` and returns its rows.
     pub(super) fn read<'b>(
         &self,
         source: &Source,
@@ -163,30 +248,29 @@ impl VectorTable {
         let damaged = || source.damaged("a block of vectors");
         let place = self.0.get(block).ok_or_else(damaged)?;
         source.read_into(place.extent, buffer)?;
-        let n = buffer.len() / (DOC_SIZE + DIMENSIONS);
-        let (docs, rows) = buffer.split_at_checked(n * DOC_SIZE).ok_or_else(damaged)?;
+        let n = buffer.len() / (DOC_SIZE + 1 + DIMENSIONS);
+        let (docs, rest) = buffer.split_at_checked(n * DOC_SIZE).ok_or_else(damaged)?;
+        let (cells, rows) = rest.split_at_checked(n).ok_or_else(damaged)?;
         let (docs, rows) = (docs.as_chunks().0, rows.as_chunks());
-        if n > ROWS_PER_BLOCK || rows.0.len() != n || !rows.1.is_empty() {
+        if n > ROWS_PER_BLOCK || rows.0.len() != n || !rows.1.is_empty() || !cells.is_sorted() {
             return Err(damaged());
         }
-        Ok((docs, rows.0))
+        Ok(Rows { topic: topic_of(place.group), docs, cells, rows: rows.0 })
     }
 
     /// Reads the row of a document in a group.
-    pub(super) fn row(&self, source: &Source, cluster: u16, doc: u32) -> Result<Row, IndexError> {
-        let blocks = self.blocks(cluster);
-        let places = self.0.get(blocks.clone()).unwrap_or_default();
+    pub(super) fn row(&self, source: &Source, group: u16, doc: u32) -> Result<Row, IndexError> {
         let damaged = || source.damaged("a document without its vector");
-        let nth = places.partition_point(|block| block.first <= doc).checked_sub(1).ok_or_else(damaged)?;
+        let after = self.0.partition_point(|block| (block.group, block.first) <= (group, doc));
         let mut buffer = Vec::new();
-        let (docs, rows) = self.read(source, blocks.start + nth, &mut buffer)?;
-        let at = docs.binary_search_by_key(&doc, |&stored| u32::from_le_bytes(stored));
-        at.ok().and_then(|at| rows.get(at)).map(row_of).ok_or_else(damaged)
+        let rows = self.read(source, after.checked_sub(1).ok_or_else(damaged)?, &mut buffer)?;
+        let found = rows.of(group).find(|&(stored, _)| stored == doc);
+        found.map(|(_, row)| row_of(row)).ok_or_else(damaged)
     }
 }
 
 fn read_place(reader: &mut Reader<'_>) -> Option<BlockPlace> {
-    Some(BlockPlace { cluster: reader.small()?, first: reader.small()?, extent: reader.extent()? })
+    Some(BlockPlace { group: reader.small()?, first: reader.small()?, extent: reader.extent()? })
 }
 
 /// Keeps the best documents of one segment: by dot product, equals in the order of their numbers.
@@ -265,14 +349,38 @@ mod tests {
     }
 
     #[test]
-    fn groups_come_by_similarity_and_equals_by_number() {
+    fn topics_come_by_similarity_and_equals_by_number() {
         let mut centroids = [[0; DIMENSIONS]; 3];
         (centroids[1][0], centroids[2][0]) = (5, 5);
         let mut row = [0; DIMENSIONS];
         row[0] = 1;
-        assert_eq!(Query::new(&row).clusters(&centroids), [1, 2, 0]);
-        assert_eq!(cluster_of(&row, &centroids), 1);
-        assert_eq!(Query::new(&row).clusters(&[]), [0]);
-        assert_eq!(cluster_of(&row, &[]), 0);
+        assert_eq!(Query::new(&row).topics(&centroids), [1, 2, 0]);
+        assert_eq!(topic_of(group_of(&row, &centroids)), 1);
+        assert_eq!(Query::new(&row).topics(&[]), [0]);
+        assert_eq!(topic_of(group_of(&row, &[])), 0);
+    }
+
+    #[test]
+    fn a_topic_is_cut_into_cells_and_the_nearest_comes_first() {
+        let at = |one: i8, two: i8| {
+            let mut row = [0; DIMENSIONS];
+            (row[AXES[0]], row[AXES[1]]) = (one, two);
+            row
+        };
+        for one in i8::MIN..=i8::MAX {
+            let row = at(one, one / 2);
+            let groups = Query::new(&row).groups(2);
+            assert_eq!(
+                groups[0],
+                group_of(&row, &[[0; DIMENSIONS], [0; DIMENSIONS], at(one, one / 2)]) % 256 + 512
+            );
+            let mut sorted = groups;
+            sorted.sort_unstable();
+            assert!(sorted.into_iter().eq(512..768));
+        }
+        // Neighbours on one axis come before those on both, and what is nearest is so from the value itself.
+        let near = Query::new(&at(2, 1)).groups(0).map(|group| (group / 16, group % 16));
+        assert_eq!(near[..4], [(8, 8), (9, 8), (8, 7), (8, 9)]);
+        assert_eq!(Query::new(&at(100, -100)).groups(0)[0], 15 * 16);
     }
 }

@@ -16,7 +16,7 @@ use super::head::{Head, log_name, number_of, segment_name};
 use super::log::{Batch, Log, MAX_BYTES};
 use super::merge::{Part, merge};
 use super::segment::{Death, Meta, Segment, write_entries};
-use super::vectors::cluster_of;
+use super::vectors::group_of;
 use super::{Entry, Index, IndexError, Row};
 use crate::disk::{Dir, TEMP_PREFIX};
 use crate::lock::Lock;
@@ -153,7 +153,7 @@ impl Writer {
             }
         }
         batch.removals = removals.into_iter().filter(|key| index.log.by_key(key).is_some()).collect();
-        batch.upserts = upserts.into_iter().map(|entry| with_cluster(entry, centroids)).collect();
+        batch.upserts = upserts.into_iter().map(|entry| with_group(entry, centroids)).collect();
         Ok(batch)
     }
 
@@ -303,9 +303,9 @@ impl Writer {
 }
 
 /// Finds the group of an entry's vector.
-pub(super) fn with_cluster(entry: Entry, centroids: &[Row]) -> (Entry, Option<u16>) {
-    let cluster = entry.vector.as_ref().map(|row| cluster_of(row, centroids));
-    (entry, cluster)
+pub(super) fn with_group(entry: Entry, centroids: &[Row]) -> (Entry, Option<u16>) {
+    let group = entry.vector.as_ref().map(|row| group_of(row, centroids));
+    (entry, group)
 }
 
 /// Returns the places of the segments to merge: all of the smallest level that has `fan` of them.

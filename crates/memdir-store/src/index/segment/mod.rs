@@ -149,7 +149,7 @@ pub(super) struct Name<'b> {
     pub(super) stamp: Stamp,
     pub(super) length: u32,
     /// The group of its vector, if it has one.
-    pub(super) cluster: Option<u16>,
+    pub(super) group: Option<u16>,
     /// Where its payload is.
     pub(super) payload: Extent,
 }
@@ -159,7 +159,7 @@ impl<'b> Name<'b> {
         put_bytes(out, self.key.as_bytes());
         put_stamp(out, &self.stamp);
         put_varint(out, u64::from(self.length));
-        put_varint(out, self.cluster.map_or(0, |cluster| u64::from(cluster) + 1));
+        put_varint(out, self.group.map_or(0, |group| u64::from(group) + 1));
         self.payload.put(out);
     }
 
@@ -168,7 +168,7 @@ impl<'b> Name<'b> {
             key: reader.text()?,
             stamp: reader.stamp()?,
             length: reader.small()?,
-            cluster: match reader.varint()? {
+            group: match reader.varint()? {
                 0 => None,
                 above => Some(u16::try_from(above - 1).ok()?),
             },

@@ -189,8 +189,8 @@ impl Segment {
 
     /// Returns a document's vector, if it has one.
     pub(in crate::index) fn vector(&self, doc: u32) -> Result<Option<Row>, IndexError> {
-        let Some(cluster) = self.name(doc, |name| name.cluster)? else { return Ok(None) };
-        self.vectors()?.row(&self.source, cluster, doc).map(Some)
+        let Some(group) = self.name(doc, |name| name.group)? else { return Ok(None) };
+        self.vectors()?.row(&self.source, group, doc).map(Some)
     }
 
     /// Returns the deaths that this segment records in older ones.
@@ -222,7 +222,7 @@ pub(in crate::index) struct Passed {
     pub(in crate::index) key: String,
     pub(in crate::index) stamp: Stamp,
     pub(in crate::index) length: u32,
-    pub(in crate::index) cluster: Option<u16>,
+    pub(in crate::index) group: Option<u16>,
     pub(in crate::index) payload: Extent,
 }
 
@@ -246,8 +246,8 @@ impl<'s> DocCursor<'s> {
             let name = Name::read(&mut reader).ok_or_else(damaged)?;
             self.at = self.block.len() - reader.0.len();
             if !self.dead.contains(doc) {
-                let Name { key, stamp, length, cluster, payload } = name;
-                return Ok(Some(Passed { doc, key: key.to_owned(), stamp, length, cluster, payload }));
+                let Name { key, stamp, length, group, payload } = name;
+                return Ok(Some(Passed { doc, key: key.to_owned(), stamp, length, group, payload }));
             }
         }
         Ok(None)

@@ -19,7 +19,7 @@ pub(in crate::index) struct DocRow<'d> {
     pub(in crate::index) key: &'d str,
     pub(in crate::index) stamp: Stamp,
     pub(in crate::index) length: u32,
-    pub(in crate::index) cluster: Option<u16>,
+    pub(in crate::index) group: Option<u16>,
     pub(in crate::index) payload: &'d [u8],
 }
 
@@ -59,8 +59,8 @@ impl SegmentWriter {
     pub(in crate::index) fn doc(&mut self, row: &DocRow<'_>) -> io::Result<u32> {
         let doc = self.meta.n_docs;
         let payload = self.sink.put(row.payload)?;
-        let DocRow { key, stamp, length, cluster, .. } = *row;
-        Name { key, stamp, length, cluster, payload }.put(&mut self.block);
+        let DocRow { key, stamp, length, group, .. } = *row;
+        Name { key, stamp, length, group, payload }.put(&mut self.block);
         self.lengths.extend(length.to_le_bytes());
         self.keys.push((key_hash(key), doc));
         self.meta.n_docs = doc.checked_add(1).ok_or_else(|| io::Error::from(io::ErrorKind::FileTooLarge))?;
@@ -94,11 +94,11 @@ impl SegmentWriter {
     /// Adds a vector, ascending by group and then by document.
     pub(in crate::index) fn vector(
         &mut self,
-        cluster: u16,
+        group: u16,
         doc: u32,
         row: &[u8; DIMENSIONS],
     ) -> io::Result<()> {
-        self.vectors.put(&mut self.sink, cluster, doc, row)
+        self.vectors.put(&mut self.sink, group, doc, row)
     }
 
     /// Writes the tables and returns what `head` has to hold.
@@ -137,18 +137,18 @@ pub(in crate::index) fn write_entries(
 ) -> io::Result<Meta> {
     let mut writer = SegmentWriter::create(dir, number)?;
     let (mut terms, mut facets, mut vectors) = (Vec::new(), Vec::new(), Vec::new());
-    for &(entry, cluster) in entries {
+    for &(entry, group) in entries {
         let Entry { key, stamp, length, payload, .. } = entry;
-        let doc = writer.doc(&DocRow { key, stamp: *stamp, length: *length, cluster, payload })?;
+        let doc = writer.doc(&DocRow { key, stamp: *stamp, length: *length, group, payload })?;
         terms.extend(entry.terms.iter().map(|&(term, weight)| (term, doc, weight)));
         facets.extend(entry.facets.iter().map(|&facet| (facet, doc)));
-        vectors.extend(cluster.zip(entry.vector.as_ref()).map(|(cluster, row)| (cluster, doc, row)));
+        vectors.extend(group.zip(entry.vector.as_ref()).map(|(group, row)| (group, doc, row)));
     }
     write_terms(&mut writer, terms)?;
     write_facets(&mut writer, facets)?;
-    vectors.sort_unstable_by_key(|&(cluster, doc, _)| (cluster, doc));
-    for (cluster, doc, row) in vectors {
-        writer.vector(cluster, doc, &bytes_of(row))?;
+    vectors.sort_unstable_by_key(|&(group, doc, _)| (group, doc));
+    for (group, doc, row) in vectors {
+        writer.vector(group, doc, &bytes_of(row))?;
     }
     writer.finish(deaths)
 }

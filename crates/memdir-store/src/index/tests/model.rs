@@ -94,11 +94,11 @@ fn other_centroids_are_another_version() {
     let entries: Vec<Entry> = (0..40).map(|_| random.entry()).collect();
     assert!(matches!(writer.apply(entries.clone(), vec![]), Err(IndexError::OtherVersion)));
     writer.rebuild(entries.clone()).unwrap();
-    // Without centroids there is one group, so any number of rows is all of them.
+    // Without centroids there is one topic.
     let index = Index::open(temp.path(), &[]).unwrap();
     let model: Model = entries.into_iter().map(|entry| (entry.key.clone(), entry)).collect();
     for (query, ..) in &ASKED {
-        let found = ask_nearest(&index, query, 100, 1).unwrap();
+        let found = ask_nearest(&index, query, 100, 40).unwrap();
         assert_eq!(found, expected_nearest(&model, query, 100, usize::MAX));
     }
 }
@@ -194,4 +194,38 @@ fn assert_larger(index: &Index, model: &Model, random: &mut Random) {
     let nearest = index.nearest(&query, 25, usize::MAX).unwrap();
     let nearest: Vec<_> = nearest.iter().map(|&(id, dot)| (-dot, index.key(id).unwrap())).collect();
     assert_eq!(nearest, dots[..25]);
+}
+
+/// Where nearly all memories are about one thing, a query reads the cells nearest to it, in every segment and in the
+/// log, and no more.
+#[test]
+fn a_crowded_topic_is_read_by_its_cells() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut random = Random(11);
+    let mut model = Model::new();
+    let mut crowd = |range: std::ops::Range<u32>| {
+        let mut entry = |n: u32| {
+            let vector = Some(row(100, random.below(21) as i8 - 10, random.below(9) as i8));
+            Entry { key: format!("{n:05}"), vector, ..random.entry() }
+        };
+        let entries: Vec<Entry> = range.map(&mut entry).collect();
+        model.extend(entries.iter().map(|entry| (entry.key.clone(), entry.clone())));
+        entries
+    };
+    let mut writer = Writer::open(temp.path(), Options::new(centroids())).unwrap();
+    writer.rebuild(crowd(0..6_000)).unwrap();
+    writer.apply(crowd(5_900..6_100), Vec::new()).unwrap();
+    let index = open(temp.path()).unwrap();
+    for (query, min_rows) in [
+        (row(100, 5, 1), 1),
+        (row(100, -5, 1), 1),
+        (row(100, 1, 3), 3_000),
+        (row(-100, 0, 1), 1),
+        (row(100, 5, 1), usize::MAX),
+    ] {
+        let found = ask_nearest(&index, &query, 40, min_rows).unwrap();
+        assert_eq!(found, expected_nearest(&model, &query, 40, min_rows), "{min_rows}");
+    }
+    let of_one_cell = index.nearest(&row(100, 5, 1), usize::MAX, 1).unwrap().len();
+    assert!((1..4_000).contains(&of_one_cell), "{of_one_cell}");
 }
