@@ -21,12 +21,16 @@ pub(crate) struct Args {
     /// Make new tokens; the old ones count no more
     #[arg(long, requires = "http")]
     new_tokens: bool,
+    /// Answer the one call on standard input: what a server starts for each
+    #[arg(long, hide = true, conflicts_with = "http")]
+    call: bool,
 }
 
 pub(crate) fn run(args: &Args, vault: Option<PathBuf>, project: Option<PathBuf>) -> Result<Outcome, Failure> {
     let options = Options { vault, project };
     match &args.http {
         Some(address) => mcp::http::serve(options, address, args.new_tokens),
+        None if args.call => mcp::apart::answer_one(&options),
         None => mcp::serve_stdio(options),
     }
 }

@@ -1,5 +1,6 @@
 //! The commands: one file each, and the table that names them.
 
+mod agents;
 mod backfill;
 mod bench;
 mod cache_audit;
@@ -186,6 +187,9 @@ impl Command {
 
 /// Reads the command line. Help and version print themselves.
 pub(crate) fn parse() -> Result<Cli, ExitCode> {
+    if let Some(cli) = agents::read(&std::env::args_os().collect::<Vec<_>>()) {
+        return Ok(cli);
+    }
     Cli::try_parse().map_err(|err| {
         if err.use_stderr() {
             // It repeats what was typed, which may hold anything.

@@ -7,6 +7,7 @@ use memdir_store::evidence::{self, Sign, Witness};
 use memdir_store::ledger::{Event, EventKind};
 use memdir_store::place;
 use memdir_store::vault::Vault;
+use serde::{Deserialize, Serialize};
 
 use super::Options;
 use crate::context::{self, Context};
@@ -14,7 +15,7 @@ use crate::failure::Failure;
 use crate::ui::Ui;
 
 /// Who calls.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Caller {
     /// The session that the call belongs to.
     pub(super) session: String,

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!    host ─▶ stdio · http (door: Host, Origin, token) ─▶ Server ─▶ tools · resources · prompts
-//!                                                                    │  one Desk a call
-//!                                                                    ▼
+//!                                                                    │  one Call, one Desk; over stdio
+//!                                                                    ▼  in a process of its own (apart)
 //!                                              the functions behind the commands ─▶ recall · commit
 //! ```
 //!
@@ -12,7 +12,9 @@
 //! wrong in a call is an answer to that call; the process ends when its host does, and for no other reason. The SDK and the
 //! runtime are known only below this module. Look at [`server::Server`] first.
 
+pub(crate) mod apart;
 mod arguments;
+mod call;
 mod checks;
 mod desk;
 mod facts;
@@ -35,7 +37,7 @@ use rmcp::transport::io::stdio_pipes;
 
 use crate::failure::{Failure, Outcome};
 use parent::Parent;
-use server::Server;
+use server::{Server, Where};
 
 /// How many calls are worked on at a time.
 const MAX_AT_WORK: usize = 4;
@@ -66,7 +68,7 @@ pub(crate) fn serve_stdio(options: Options) -> Result<Outcome, Failure> {
     let parent = Parent::now();
     let runtime = runtime()?;
     runtime.block_on(async {
-        let server = Server::new(options);
+        let server = Server::new(options, Where::Apart);
         tokio::select! {
             () = serve_host(server) => {}
             () = parent::ended(parent) => {}

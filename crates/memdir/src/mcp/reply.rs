@@ -2,6 +2,7 @@
 
 use memdir_core::memory_tool::Answer;
 use rmcp::model::{CallToolResult, ContentBlock};
+use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 
@@ -9,7 +10,7 @@ use crate::failure::Failure;
 pub(super) const MAX_REPLY: usize = 32 * 1024;
 
 /// What a tool answers.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Reply {
     pub(super) text: String,
     pub(super) is_error: bool,

@@ -1,25 +1,25 @@
 //! The server: what the protocol asks, handed on to tools, resources and prompts.
 //!
 //! Both lifecycles of the protocol are the SDK's affair (a host that says `initialize`, and one that sends each request
-//! with all it needs). Work that touches disks is done by other threads, so that a slow disk holds up no other answer, and a
-//! fault in it is an answer too.
+//! with all it needs). Work that touches disks is done by other threads or processes, so that a slow disk holds up no other
+//! answer, and a fault in it is an answer too.
 
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, GetPromptRequestParams,
-    GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    GetPromptResponse, GetPromptResult, Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
     ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::arguments::Arguments;
-use super::desk::{self, Caller, Desk};
+use super::call::{self, Call, FAULT, Kind, fault};
+use super::desk::{self, Caller};
 use super::reply::Reply;
-use super::{Options, prompts, resources, tools};
+use super::{Options, apart, prompts, resources, tools};
 use crate::context;
-use crate::failure::Failure;
 
 /// How memory is used, in short; longer texts are cut by hosts.
 const INSTRUCTIONS: &str = include_str!("instructions.md");
@@ -31,14 +31,21 @@ const MAX_WORD: usize = 64;
 const NAMELESS: &str = "an agent";
 /// Where Codex tells with each call which session it belongs to.
 const CODEX_TURN: &str = "x-codex-turn-metadata";
-/// What a call is told that met a fault of ours.
-const FAULT: &str = "Error: memdir met a fault of its own; the session can go on without an answer";
-
 /// Answers one host.
 #[derive(Debug, Clone)]
 pub(crate) struct Server {
     options: Options,
     session: String,
+    place: Where,
+}
+
+/// Where calls are answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Where {
+    /// In this process, which serves many hosts.
+    Here,
+    /// In a process of their own, so that this one stays small: every host has one.
+    Apart,
 }
 
 /// Whether a request may change anything; HTTP says so beside it.
@@ -47,11 +54,11 @@ pub(super) struct MayWrite(pub(super) bool);
 
 impl Server {
     /// Makes a server; nothing is opened.
-    pub(super) fn new(options: Options) -> Self {
+    pub(super) fn new(options: Options, place: Where) -> Self {
         let own =
             || memdir_store::disk::random_hex().map_or_else(|_| "mcp".to_owned(), |id| format!("mcp-{id}"));
         let session = context::session().and_then(|id| word(&id)).unwrap_or_else(own);
-        Self { options, session }
+        Self { options, session, place }
     }
 
     /// Says who calls, as far as the request and the handshake tell.
@@ -67,14 +74,22 @@ impl Server {
         Caller { session: session.unwrap_or_else(|| self.session.clone()), client, may_write }
     }
 
-    /// Does work at a desk of its own, on a thread of its own. Without a desk memory is off.
-    async fn at_desk<T: Send + 'static>(
+    /// Has a call answered, by a thread or a process of its own.
+    async fn answer<T: DeserializeOwned + Send + 'static>(
         &self,
         request: &RequestContext<RoleServer>,
-        work: impl FnOnce(Result<Option<Desk>, Failure>) -> T + Send + 'static,
-    ) -> Option<T> {
-        let (options, caller) = (self.options.clone(), self.caller(request));
-        tokio::task::spawn_blocking(move || work(Desk::open(&options, caller))).await.ok()
+        kind: Kind,
+        name: Option<String>,
+        arguments: Option<JsonObject>,
+    ) -> Result<T, ErrorData> {
+        let arguments = arguments.unwrap_or_default();
+        let call = Call { kind, name, arguments, caller: self.caller(request) };
+        let (options, place) = (self.options.clone(), self.place);
+        let answer = move || match place {
+            Where::Here => call.answer(&options),
+            Where::Apart => apart::answer(call, &options),
+        };
+        call::read(tokio::task::spawn_blocking(answer).await.map_err(|_| fault())??)
     }
 }
 
@@ -90,10 +105,6 @@ fn word(text: &str) -> Option<String> {
     let is_plain = |c: &char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ' ' | '/');
     let word: String = text.chars().filter(is_plain).take(MAX_WORD).collect();
     Some(word.trim().to_owned()).filter(|word| !word.is_empty())
-}
-
-fn fault() -> ErrorData {
-    ErrorData::internal_error(FAULT, None)
 }
 
 impl ServerHandler for Server {
@@ -127,16 +138,12 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(spec) = tools::find(&request.name) else {
+        if tools::find(&request.name).is_none() {
             return Err(ErrorData::invalid_params(format!("Unknown tool: {}", short(&request.name)), None));
-        };
-        let arguments = Arguments(request.arguments.unwrap_or_default());
-        let answer = move |desk: Result<Option<Desk>, Failure>| match desk {
-            Ok(desk) => (spec.run)(&arguments, desk.as_ref()).unwrap_or_else(Reply::from),
-            Err(failure) => failure.into(),
-        };
-        let reply = self.at_desk(&context, answer).await.unwrap_or_else(|| Reply::error(FAULT));
-        let result: CallToolResult = reply.into_result();
+        }
+        let name = Some(request.name.into_owned());
+        let reply: Result<Reply, ErrorData> = self.answer(&context, Kind::Tool, name, request.arguments).await;
+        let result: CallToolResult = reply.unwrap_or_else(|_| Reply::error(FAULT)).into_result();
         Ok(result.into())
     }
 
@@ -146,7 +153,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        self.at_desk(&context, move |desk| resources::list(cursor.as_deref(), desk)).await.ok_or_else(fault)
+        self.answer(&context, Kind::Resources, cursor, None).await
     }
 
     async fn list_resource_templates(
@@ -162,8 +169,8 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let read = self.at_desk(&context, move |desk| resources::read(&request.uri, desk)).await;
-        read.ok_or_else(fault)?.map(ReadResourceResponse::from)
+        let read = self.answer::<ReadResourceResult>(&context, Kind::Resource, Some(request.uri), None).await;
+        read.map(ReadResourceResponse::from)
     }
 
     async fn list_prompts(
@@ -179,10 +186,9 @@ impl ServerHandler for Server {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let arguments = Arguments(request.arguments.unwrap_or_default());
-        let name = request.name;
-        let got = self.at_desk(&context, move |desk| prompts::get(&name, &arguments, desk)).await;
-        got.ok_or_else(fault)?.map(GetPromptResponse::from)
+        let (name, arguments) = (Some(request.name), request.arguments);
+        let got = self.answer::<GetPromptResult>(&context, Kind::Prompt, name, arguments).await;
+        got.map(GetPromptResponse::from)
     }
 }
 

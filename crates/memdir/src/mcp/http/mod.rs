@@ -26,7 +26,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
-use super::server::{MayWrite, Server};
+use super::server::{MayWrite, Server, Where};
 use super::{Options, desk, runtime};
 use crate::context;
 use crate::failure::{Failure, Outcome};
@@ -92,7 +92,7 @@ fn loopback(text: &str) -> Result<SocketAddr, Failure> {
 
 impl House {
     fn new(options: Options, port: u16, tokens: Tokens) -> Self {
-        let make = move || Ok(Server::new(options.clone()));
+        let make = move || Ok(Server::new(options.clone(), Where::Here));
         let config = StreamableHttpServerConfig::default().with_max_request_body_bytes(MAX_REQUEST);
         let service = StreamableHttpService::new(make, Arc::new(LocalSessionManager::default()), config);
         Self { door: Door::new(port, tokens), service }
