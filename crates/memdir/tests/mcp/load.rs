@@ -79,8 +79,82 @@ fn ux_18_the_server_ends_with_its_host_though_its_input_stays_open() {
     drop(input);
 }
 
+/// L1: no session of a released program holds more, in kilobytes.
+const MOST: u64 = 15 * 1024;
+/// By so much a session may grow by what it is asked, in kilobytes: whatever an answer takes is another process's.
+const GROWTH: u64 = 4 * 1024;
+/// No session has more that it shares with nobody, in kilobytes.
+const MOST_PRIVATE: u64 = 6 * 1024;
+
+/// Asserts the bounds over what each session held before and after it was asked.
+fn assert_small(idle: &[(u64, u64)], worked: &[(u64, u64)]) {
+    for (before, after) in idle.iter().zip(worked) {
+        assert!(after.0 <= before.0 + GROWTH, "{before:?} grew to {after:?} kB");
+        assert!(after.1 <= MOST_PRIVATE, "{after:?} kB");
+        // A program that is not optimised has several times the code.
+        let is_released = !cfg!(debug_assertions) || std::env::var_os("MEMDIR_TEST_BINARY").is_some();
+        assert!(!is_released || after.0 <= MOST, "{after:?} kB");
+    }
+}
+
+/// L1: a session that was asked for everything is as small as one that was asked for nothing.
+#[test]
+fn l1_a_session_stays_small_whatever_it_is_asked() {
+    let sandbox = sandbox();
+    sandbox.save("project-queue", "The queue is kept in shard 7.");
+    let mut hosts: Vec<Host> = (0..3).map(|_| Host::start(&sandbox)).collect();
+    for host in &mut hosts {
+        host.result("tools/list", json!({}));
+    }
+    let idle: Vec<(u64, u64)> = hosts.iter().map(|host| resident(host.child.id())).collect();
+    for (n, host) in hosts.iter_mut().enumerate() {
+        for query in ["where is the queue?", "which shard", "nothing of the kind"] {
+            host.ok("search_memory", json!({ "query": query, "all_projects": true }));
+        }
+        host.ok("memory", json!({ "command": "view", "path": "/memories" }));
+        let text = format!("---\nname: note-{n}\ndescription: note\ntype: reference\n---\n\nA note.\n");
+        let path = format!("/memories/note-{n}.md");
+        host.ok("memory", json!({ "command": "create", "path": path, "file_text": text }));
+        host.ok("extract_facts", json!({ "text": "User: always use tabs in this project, never spaces." }));
+        host.result("resources/list", json!({}));
+    }
+    let worked: Vec<(u64, u64)> = hosts.iter().map(|host| resident(host.child.id())).collect();
+    assert_small(&idle, &worked);
+}
+
+/// UX-18: a call that is at work when the server is killed ends with it.
+#[test]
+fn ux_18_a_call_at_work_ends_with_its_server() {
+    let sandbox = sandbox();
+    // A pipe in place of the settings: whoever opens it waits.
+    let fifo = sandbox.state().join("config.toml");
+    std::fs::create_dir_all(sandbox.state()).unwrap();
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let mut host = Host::start(&sandbox);
+    host.send("tools/call", json!({ "name": "search_memory", "arguments": { "query": "queue" } }));
+    let begun = Instant::now();
+    let call = loop {
+        if let Some(call) = children(host.child.id()).into_iter().next() {
+            break call;
+        }
+        assert!(begun.elapsed() < PATIENCE, "no call is at work");
+        thread::sleep(Duration::from_millis(10));
+    };
+    host.child.kill().unwrap();
+    host.child.wait().unwrap();
+    assert_gone(call);
+}
+
+/// The processes that a process has started.
+fn children(pid: u32) -> Vec<u32> {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let text = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+    text.flat_map(|text| text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>())
+        .collect()
+}
+
 /// L1: a hundred sessions at once; `MEMDIR_L1_SECONDS` says for how long. Prints what it saw, and asserts that nothing
-/// failed and nobody stayed.
+/// failed, nobody grew and nobody stayed.
 #[test]
 fn l1_a_hundred_sessions_at_once() {
     let seconds: u64 =
@@ -134,6 +208,7 @@ fn l1_a_hundred_sessions_at_once() {
     };
     eprintln!("search p95 {:?}, save p95 {:?}", p95(&mut searches), p95(&mut saves));
     eprintln!("RSS and private kB at most: idle {:?}, at work {:?}", most(&idle), most(&worked));
+    assert_small(&idle, &worked);
     let pids: Vec<u32> = hosts.iter().map(|host| host.child.id()).collect();
     for host in hosts {
         assert_eq!(host.leave(), 0);
