@@ -65,9 +65,14 @@ mod tests {
 
     #[test]
     fn everything_else_is_left_to_the_whole_description() {
-        for text in
-            ["memdir", "memdir list", "memdir --json mcp", "memdir hook --help", "memdir hook x", "memdir mcp x"]
-        {
+        for text in [
+            "memdir",
+            "memdir list",
+            "memdir --json mcp",
+            "memdir hook --help",
+            "memdir hook x",
+            "memdir mcp x",
+        ] {
             assert!(read(&line(text)).is_none(), "{text}");
         }
     }

@@ -6,9 +6,10 @@
 
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, GetPromptRequestParams,
-    GetPromptResponse, GetPromptResult, Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    ServerCapabilities, ServerConfig, Tool,
+    GetPromptResponse, GetPromptResult, Implementation, JsonObject, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig,
+    Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
@@ -142,7 +143,8 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(format!("Unknown tool: {}", short(&request.name)), None));
         }
         let name = Some(request.name.into_owned());
-        let reply: Result<Reply, ErrorData> = self.answer(&context, Kind::Tool, name, request.arguments).await;
+        let reply: Result<Reply, ErrorData> =
+            self.answer(&context, Kind::Tool, name, request.arguments).await;
         let result: CallToolResult = reply.unwrap_or_else(|_| Reply::error(FAULT)).into_result();
         Ok(result.into())
     }
