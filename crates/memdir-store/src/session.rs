@@ -55,6 +55,8 @@ pub struct State {
     pub asked: Option<Timestamp>,
     /// Memories that were written from what was said, of which the session was not told yet.
     pub written: Vec<String>,
+    /// The last prompt, where the host takes nothing at a prompt and was not told yet what came to mind.
+    pub owed: String,
     /// Tools that were used lately, the last one at the end.
     pub tools: Vec<String>,
     /// Files that were looked up already.

@@ -23,7 +23,7 @@ mod tests;
 
 pub use ignoring::asks_to_ignore;
 pub use reading::read;
-pub use reply::{MAX_CONTEXT, Reply, Ruling};
+pub use reply::{MAX_CONTEXT, Reply, Ruling, is_heard, is_heard_later, is_judged_elsewhere};
 pub use said::{is_machine_text, said_by_user};
 pub use tools::{Tool, ToolKind};
 

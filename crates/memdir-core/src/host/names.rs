@@ -55,7 +55,7 @@ pub(crate) const SHELLS: [&str; 9] = [
     "run_in_terminal",
     "runinterminal",
 ];
-pub(crate) const EDITORS: [&str; 17] = [
+pub(crate) const EDITORS: [&str; 22] = [
     "edit",
     "write",
     "multiedit",
@@ -69,9 +69,14 @@ pub(crate) const EDITORS: [&str; 17] = [
     "str_replace_editor",
     "patch",
     "developer__text_editor",
+    "developer__write",
+    "developer__edit",
     "replace_string_in_file",
     "create_file",
     "insert_edit_into_file",
+    "multi_replace_string_in_file",
+    "edit_notebook_file",
+    "editfiles",
     "tabwrite",
 ];
 pub(super) const READERS: [&str; 6] = ["read", "read_file", "view", "read_many_files", "readfile", "cat"];

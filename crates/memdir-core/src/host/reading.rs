@@ -3,6 +3,8 @@
 //! Hosts differ in how they spell keys, and change it; so a value is looked for under every spelling that is known, in
 //! whatever host said it. Anything missing or of another kind is as if it were not there.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::names::{Kind, kind_of};
@@ -10,6 +12,18 @@ use super::{Agent, Moment, Occasion, Source, Subagent, Tool};
 
 /// No text of a host is kept longer, in bytes: a tool may have printed megabytes, and recall reads a few lines.
 const MAX_TEXT: usize = 64 * 1024;
+/// Under which keys the texts of a result stand, what people read first at the front.
+const RESULT_KEYS: [&str; 9] = [
+    "error",
+    "stderr",
+    "stdout",
+    "llmContent",
+    "textResultForLlm",
+    "text_result_for_llm",
+    "output",
+    "content",
+    "text",
+];
 /// No name or id is longer.
 const MAX_NAME: usize = 256;
 
@@ -35,7 +49,7 @@ pub fn read(agent: Agent, event: &str, said: &Value) -> Occasion {
         Kind::Stop => Moment::Stop { answer: answer(said), prolonged: flag(said, &["stop_hook_active"]) },
         Kind::SubagentStart => Moment::SubagentStart,
         Kind::SubagentStop => Moment::SubagentStop {
-            answer: answer(said),
+            answer: text(said, &["last_assistant_message", "lastAssistantMessage", "response", "summary"]),
             transcript: optional(said, &["agent_transcript_path", "agentTranscriptPath"]),
         },
         Kind::End => Moment::End { reason: name(said, &["reason"]) },
@@ -66,7 +80,7 @@ fn tool_of_event(event: &str, said: &Value) -> Option<Tool> {
 
 /// What tells one occasion from another: the id of a call, else that of the prompt or turn.
 fn id(kind: Kind, said: &Value) -> Option<String> {
-    let call = ["tool_use_id", "toolUseId", "toolCallId", "call_id"];
+    let call = ["tool_use_id", "toolUseId", "toolCallId", "tool_call_id", "call_id"];
     let turn = ["prompt_id", "promptId", "turn_id", "turnId", "turn-id", "generation_id"];
     match kind {
         Kind::BeforeTool | Kind::AfterTool | Kind::ToolFailed => {
@@ -87,7 +101,7 @@ fn source(said: &Value) -> Source {
 
 fn cwd(said: &Value) -> Option<String> {
     let root = || said.get("workspace_roots").and_then(|roots| roots.get(0)).and_then(Value::as_str);
-    optional(said, &["cwd", "working_directory"]).or_else(|| root().map(str::to_owned))
+    optional(said, &["cwd", "working_directory", "working_dir"]).or_else(|| root().map(str::to_owned))
 }
 
 fn subagent(said: &Value) -> Option<Subagent> {
@@ -111,17 +125,24 @@ fn answer(said: &Value) -> String {
 
 /// What a tool gave back: a text, or a few texts in an object.
 fn result(said: &Value) -> String {
-    let error = text(said, &["error"]);
+    let error = text(said, &["error", "error_message"]);
     if !error.is_empty() {
         return error;
     }
-    let found = ["tool_response", "toolResult", "tool_output", "output", "result"]
-        .iter()
-        .find_map(|key| said.get(key))
-        .unwrap_or(&Value::Null);
     let mut shown = String::new();
-    collect(found, &mut shown);
+    collect(&response(said), &mut shown);
     shown
+}
+
+/// Returns what a tool gave back as the host says it; an object may stand in a text.
+fn response(said: &Value) -> Cow<'_, Value> {
+    let keys = ["tool_response", "toolResult", "tool_result", "tool_output", "output", "result"];
+    let found = keys.iter().find_map(|key| said.get(key)).unwrap_or(&Value::Null);
+    let text = found.as_str().filter(|text| text.starts_with('{') && text.len() <= MAX_TEXT);
+    match text.and_then(|text| serde_json::from_str(text).ok()) {
+        Some(parsed) => Cow::Owned(parsed),
+        None => Cow::Borrowed(found),
+    }
 }
 
 /// Adds the texts of a value, the parts that people read first.
@@ -130,9 +151,7 @@ fn collect(value: &Value, into: &mut String) {
         Value::String(text) => push(into, text),
         Value::Array(parts) => parts.iter().for_each(|part| collect(part, into)),
         Value::Object(parts) => {
-            let keys =
-                ["error", "stderr", "stdout", "llmContent", "textResultForLlm", "output", "content", "text"];
-            keys.iter().filter_map(|key| parts.get(*key)).for_each(|part| collect(part, into));
+            RESULT_KEYS.iter().filter_map(|key| parts.get(*key)).for_each(|part| collect(part, into));
         }
         _ => {}
     }
@@ -146,12 +165,12 @@ fn push(into: &mut String, text: &str) {
 }
 
 fn has_failed(said: &Value) -> bool {
-    let response =
-        ["tool_response", "toolResult"].iter().find_map(|key| said.get(key)).unwrap_or(&Value::Null);
+    let response = response(said);
+    let kind = ["resultType", "result_type"].iter().find_map(|key| response.get(key));
     let code = ["exit_code", "exitCode", "returncode"].iter().find_map(|key| response.get(key));
-    flag(response, &["is_error", "isError", "interrupted"])
+    flag(&response, &["is_error", "isError", "interrupted"])
         || code.and_then(Value::as_i64).is_some_and(|code| code != 0)
-        || response.get("resultType").and_then(Value::as_str).is_some_and(|kind| kind == "failure")
+        || kind.and_then(Value::as_str).is_some_and(|kind| kind == "failure")
         || response.get("error").is_some_and(|error| !error.is_null())
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::text::whole_lines;
 
-use super::{Agent, Moment, Occasion};
+use super::{Agent, Moment, Occasion, ToolKind};
 
 /// No host is given more text at once, in bytes: Claude Code shows 10,000 characters, Codex about as many bytes.
 pub const MAX_CONTEXT: usize = 9_000;
@@ -62,7 +62,7 @@ impl Reply {
     /// Returns the answer as the host wants it; `None` if there is nothing to say, or nothing that may be said here.
     pub fn to_json(&self, occasion: &Occasion) -> Option<Value> {
         let context = within_limit(&self.context);
-        let context = (!context.is_empty() && takes_context(occasion)).then_some(context);
+        let context = (!context.is_empty() && is_heard(occasion.agent, &occasion.moment)).then_some(context);
         let is_before = matches!(occasion.moment, Moment::BeforeTool(_));
         let ruling = self.ruling.as_ref().filter(|_| is_before);
         if context.is_none() && ruling.is_none() {
@@ -73,9 +73,8 @@ impl Reply {
             Agent::Cursor => cursor(context, ruling),
             Agent::Gemini => gemini(&occasion.event, context, ruling),
             Agent::Opencode => opencode(context, ruling),
-            Agent::ClaudeCode | Agent::Codex | Agent::VsCode | Agent::Goose => {
-                claude(&occasion.event, context, ruling)
-            }
+            Agent::Goose => goose(ruling),
+            Agent::ClaudeCode | Agent::Codex | Agent::VsCode => claude(&occasion.event, context, ruling),
         }))
     }
 }
@@ -88,14 +87,32 @@ fn within_limit(text: &str) -> &str {
     }
 }
 
-/// Says whether the model may be told something here. At the end of a turn it would make the agent go on, and where a
+/// Says whether what is said at a moment reaches the model. At the end of a turn it would make the agent go on, and where a
 /// history is shortened it would become a part of the summary.
-fn takes_context(occasion: &Occasion) -> bool {
-    match occasion.moment {
-        Moment::Start(_) | Moment::Prompt(_) | Moment::BeforeTool(_) | Moment::AfterTool { .. } => true,
-        Moment::SubagentStart => matches!(occasion.agent, Agent::ClaudeCode | Agent::Codex | Agent::VsCode),
+pub fn is_heard(agent: Agent, moment: &Moment) -> bool {
+    match (agent, moment) {
+        // It reads a refusal out of what a hook prints, and nothing else.
+        (Agent::Goose, _) => false,
+        // It adds to the beginning of a conversation and to the result of a tool.
+        (Agent::Cursor, moment) => matches!(moment, Moment::Start(_) | Moment::AfterTool { .. }),
+        (_, Moment::Start(_) | Moment::Prompt(_) | Moment::BeforeTool(_) | Moment::AfterTool { .. }) => true,
+        (agent, Moment::SubagentStart) => {
+            matches!(agent, Agent::ClaudeCode | Agent::Codex | Agent::VsCode)
+        }
         _ => false,
     }
+}
+
+/// Says whether a host that takes nothing at a prompt takes it with the next result of a tool.
+pub fn is_heard_later(agent: Agent) -> bool {
+    agent == Agent::Cursor
+}
+
+/// Says whether another event tells of the same tool call, and whether a rule holds is decided there: Cursor asks its user
+/// only at the event that it has for commands.
+pub fn is_judged_elsewhere(occasion: &Occasion) -> bool {
+    let is_shell = matches!(&occasion.moment, Moment::BeforeTool(tool) if tool.kind == ToolKind::Shell);
+    occasion.agent == Agent::Cursor && occasion.event == "preToolUse" && is_shell
 }
 
 fn claude(event: &str, context: Option<&str>, ruling: Option<&Ruling>) -> Map<String, Value> {
@@ -155,6 +172,13 @@ fn cursor(context: Option<&str>, ruling: Option<&Ruling>) -> Map<String, Value> 
         answer.insert("additional_context".to_owned(), json!(context));
     }
     answer
+}
+
+/// goose can refuse and nothing else: what it would have to ask about is not done without the user.
+fn goose(ruling: Option<&Ruling>) -> Map<String, Value> {
+    let Some(ruling) = ruling else { return Map::new() };
+    let answer = [("decision".to_owned(), json!("block")), ("reason".to_owned(), json!(ruling.reason()))];
+    Map::from_iter(answer)
 }
 
 /// Our own plugin reads this.

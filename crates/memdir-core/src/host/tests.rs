@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    Agent, MAX_CONTEXT, Moment, Reply, Ruling, Source, ToolKind, is_machine_text, read, said_by_user,
+    Agent, MAX_CONTEXT, Moment, Reply, Ruling, Source, ToolKind, is_judged_elsewhere, is_machine_text, read,
+    said_by_user,
 };
 
 fn tool(agent: Agent, event: &str, said: Value) -> super::Tool {
@@ -144,14 +145,61 @@ fn each_host_gets_its_own_shape() {
     );
     assert_eq!(
         shown(Agent::Cursor, "preToolUse"),
-        json!({ "permission": "deny", "user_message": "no", "agent_message": "no", "additional_context": "note\n" })
+        json!({ "permission": "deny", "user_message": "no", "agent_message": "no" })
     );
+    assert_eq!(shown(Agent::Cursor, "postToolUse"), json!({ "additional_context": "note\n" }));
+    assert_eq!(shown(Agent::Goose, "PreToolUse"), json!({ "decision": "block", "reason": "no" }));
     assert_eq!(shown(Agent::Opencode, "PreToolUse"), json!({ "deny": "no", "context": "note\n" }));
     // A ruling is about a call that has not happened yet.
     assert_eq!(
         shown(Agent::ClaudeCode, "PostToolUse"),
         json!({ "hookSpecificOutput": { "hookEventName": "PostToolUse", "additionalContext": "note\n" } })
     );
+}
+
+/// Cursor takes text at the start and with a tool's result, goose never; whoever counts on it otherwise is not heard.
+#[test]
+fn nothing_is_said_to_hosts_that_do_not_listen() {
+    let reply = Reply::telling("note".to_owned());
+    let said = |agent, event: &str| reply.to_json(&read(agent, event, &json!({})));
+    for event in ["beforeSubmitPrompt", "preToolUse", "beforeShellExecution", "subagentStart"] {
+        assert_eq!(said(Agent::Cursor, event), None, "{event}");
+    }
+    assert_eq!(said(Agent::Cursor, "sessionStart"), Some(json!({ "additional_context": "note" })));
+    for event in ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"] {
+        assert_eq!(said(Agent::Goose, event), None, "{event}");
+    }
+    let shell = json!({ "tool_name": "Shell", "tool_input": { "command": "ls" } });
+    assert!(is_judged_elsewhere(&read(Agent::Cursor, "preToolUse", &shell)));
+    assert!(!is_judged_elsewhere(&read(Agent::Cursor, "beforeShellExecution", &json!({ "command": "ls" }))));
+    assert!(!is_judged_elsewhere(&read(Agent::ClaudeCode, "PreToolUse", &shell)));
+}
+
+/// As the documentation of Cursor, VS Code and goose writes them.
+#[test]
+fn documented_payloads_are_read() {
+    let after = |agent, event: &str, said: serde_json::Value| match read(agent, event, &said).moment {
+        Moment::AfterTool { tool, result, failed } => (tool.kind, result, failed),
+        other => panic!("{other:?}"),
+    };
+    let cursor = json!({ "tool_name": "Shell", "tool_input": { "command": "npm test" },
+        "tool_output": "{\"exitCode\":1,\"stdout\":\"1 failed\"}", "tool_use_id": "t1", "cwd": "/p" });
+    assert_eq!(after(Agent::Cursor, "postToolUse", cursor), (ToolKind::Shell, "1 failed".to_owned(), true));
+    let vscode = json!({ "tool_name": "Bash", "tool_input": { "command": "ls" },
+        "tool_result": { "result_type": "failure", "text_result_for_llm": "no such file" } });
+    assert_eq!(
+        after(Agent::VsCode, "PostToolUse", vscode),
+        (ToolKind::Shell, "no such file".to_owned(), true)
+    );
+    let goose = json!({ "event": "PreToolUse", "session_id": "s", "tool_call_id": "c1", "working_dir": "/p",
+        "tool_name": "developer__edit", "tool_input": { "path": "src/a.rs", "before": "x", "after": "y" } });
+    let occasion = read(Agent::Goose, "PreToolUse", &goose);
+    assert_eq!((occasion.id.as_deref(), occasion.cwd.as_deref()), (Some("c1"), Some("/p")));
+    let Moment::BeforeTool(tool) = occasion.moment else { panic!() };
+    assert_eq!((tool.kind, tool.files), (ToolKind::Edit, vec!["src/a.rs".to_owned()]));
+    let stop = json!({ "subagent_type": "explore", "status": "completed", "summary": "found it" });
+    assert!(matches!(read(Agent::Cursor, "subagentStop", &stop).moment,
+        Moment::SubagentStop { answer, .. } if answer == "found it"));
 }
 
 #[test]

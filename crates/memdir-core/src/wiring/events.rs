@@ -77,10 +77,12 @@ const COPILOT: [Event; 6] = [
     event("agentStop", PROMPT),
     event("sessionEnd", END),
 ];
-const CURSOR: [Event; 9] = [
+/// For commands it has an event of its own, the only one at which it asks its user.
+const CURSOR: [Event; 10] = [
     event("sessionStart", START),
     event("beforeSubmitPrompt", PROMPT),
     event("preToolUse", PROMPT),
+    event("beforeShellExecution", PROMPT),
     event("postToolUse", PROMPT),
     event("subagentStart", PROMPT),
     event("subagentStop", PROMPT),

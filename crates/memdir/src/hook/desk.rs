@@ -22,6 +22,9 @@ use super::opening;
 use crate::context::{self, Context};
 use crate::failure::Failure;
 
+/// As much of a prompt is kept where nothing can be said at it, in bytes.
+const MAX_OWED: usize = 4_000;
+
 /// Where an occasion is dealt with.
 pub(crate) struct Desk<'o> {
     pub(super) occasion: &'o Occasion,
@@ -202,6 +205,10 @@ impl<'o> Desk<'o> {
         if let Some(session) = self.session.as_ref().filter(|_| classify::asks_to_remember(&said)) {
             session.update(self.context.now, |state| state.asked = state.asked.or(Some(self.context.now)));
         }
+        if !host::is_heard(self.occasion.agent, &self.occasion.moment) {
+            self.owe(&said);
+            return Ok(Answer::default());
+        }
         let vaults = if asked == Some(true) { &[] } else { &self.vaults[..] };
         let moment = recall::Moment { prompt: said, tools: self.state().tools, ..self.moment() };
         let mut answer = self.with(self.remind(&moment, vaults)?);
@@ -211,6 +218,24 @@ impl<'o> Desk<'o> {
             answer.reply.context = "memdir: no memory found\n".to_owned();
         }
         Ok(answer)
+    }
+
+    /// Keeps a prompt for the next moment at which the host takes a text, if it ever does.
+    fn owe(&self, said: &str) {
+        if let Some(session) = self.session.as_ref().filter(|_| host::is_heard_later(self.occasion.agent)) {
+            let said = said[..said.floor_char_boundary(MAX_OWED)].to_owned();
+            session.update(self.context.now, |state| state.owed = said);
+        }
+    }
+
+    /// Says what the last prompt calls to mind, if that was not said at the prompt.
+    pub(super) fn pay(&self) -> Result<Option<Answer>, Failure> {
+        let Some(session) = self.session.as_ref().filter(|session| !session.state().owed.is_empty()) else {
+            return Ok(None);
+        };
+        let prompt = session.update(self.context.now, |state| std::mem::take(&mut state.owed));
+        let moment = recall::Moment { prompt, tools: self.state().tools, ..self.moment() };
+        Ok(Some(self.with(self.remind(&moment, &self.vaults)?)))
     }
 
     /// Tells once which memories were written from what was said (W1-13).

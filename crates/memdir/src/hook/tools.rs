@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use memdir_core::change::Surface;
-use memdir_core::host::{Reply, Tool, ToolKind, hearsay};
+use memdir_core::host::{self, Moment, Reply, Tool, ToolKind, hearsay};
 use memdir_core::memory::{MemoryPath, Provenance};
 use memdir_core::obedience::Judgement;
 use memdir_core::recall;
@@ -19,9 +19,15 @@ use crate::failure::Failure;
 impl Desk<'_> {
     /// A rule may refuse the call or have it asked; a file that is about to be edited calls memories up.
     pub(super) fn before_tool(&self, tool: &Tool) -> Result<Answer, Failure> {
+        if host::is_judged_elsewhere(self.occasion) {
+            return Ok(Answer::default());
+        }
         let judged = self.judge(tool)?;
+        let is_heard = host::is_heard(self.occasion.agent, &self.occasion.moment);
         let mut answer = match tool.kind {
-            ToolKind::Edit | ToolKind::Shell if judged.ruling.is_none() => self.ambient(tool, "")?,
+            ToolKind::Edit | ToolKind::Shell if judged.ruling.is_none() && is_heard => {
+                self.ambient(tool, "")?
+            }
             _ => Answer::default(),
         };
         let reminders: String = judged.reminders.iter().map(|line| format!("Saved rule: {line}\n")).collect();
@@ -47,8 +53,14 @@ impl Desk<'_> {
         if !ages.is_empty() {
             return Ok(Answer::telling(ages));
         }
+        if let Some(answer) = self.pay()? {
+            return Ok(answer);
+        }
+        // Where nothing could be said before, it is said now.
+        let is_late = !host::is_heard(self.occasion.agent, &Moment::BeforeTool(tool.clone()));
         match tool.kind {
             ToolKind::Read => self.ambient(tool, ""),
+            ToolKind::Edit if is_late => self.ambient(tool, ""),
             ToolKind::Shell if failed => self.ambient(tool, result),
             _ => Ok(Answer::default()),
         }

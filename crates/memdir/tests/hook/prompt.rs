@@ -89,10 +89,26 @@ fn every_agent_is_answered_in_its_own_shape() {
         claude,
     );
     found("vscode", "UserPromptSubmit", prompt(QUESTION), claude);
-    found("goose", "UserPromptSubmit", prompt(QUESTION), claude);
     found("copilot", "userPromptSubmitted", prompt(QUESTION), "/additionalContext");
-    found("cursor", "beforeSubmitPrompt", prompt(QUESTION), "/additional_context");
     found("opencode", "prompt", prompt(QUESTION), "/context");
+}
+
+/// Cursor takes no text at a prompt: what comes to mind stands beside the next result of a tool, once. goose takes none at all.
+#[test]
+fn what_cannot_be_said_at_a_prompt_is_said_as_soon_as_it_can() {
+    let sandbox = sandbox();
+    let said = |agent: &str, event: &str, mut said: Value| {
+        said["session_id"] = json!(agent);
+        hook(&sandbox, agent, event, said).ok().stdout
+    };
+    let result = |id: &str| json!({ "tool_name": "Grep", "tool_input": { "pattern": "x" }, "tool_output": "{}", "tool_use_id": id });
+    assert_eq!(said("cursor", "beforeSubmitPrompt", prompt(QUESTION)), "");
+    let answer: Value = serde_json::from_str(&said("cursor", "postToolUse", result("t1"))).unwrap();
+    let text = answer["additional_context"].as_str().unwrap();
+    assert!(text.contains("feedback-real-db.md"), "{text}");
+    assert_eq!(said("cursor", "postToolUse", result("t2")), "");
+    assert_eq!(said("goose", "UserPromptSubmit", prompt(QUESTION)), "");
+    assert_eq!(said("goose", "PostToolUse", result("t1")), "");
 }
 
 /// R2-09: recently used tools.

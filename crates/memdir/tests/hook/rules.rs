@@ -119,6 +119,14 @@ fn every_agent_understands_a_refusal() {
         let answer: Value = serde_json::from_str(&output.stdout).unwrap();
         assert_eq!(answer.pointer(pointer), Some(&json!("deny")), "{agent}: {answer}");
     }
+    // goose knows one word for it, and Cursor asks at its own event for commands, so that nothing is counted twice.
+    let goose = json!({ "tool_name": "developer__shell", "tool_input": command });
+    let answer: Value =
+        serde_json::from_str(&hook(&sandbox, "goose", "PreToolUse", goose).ok().stdout).unwrap();
+    assert_eq!(answer["decision"], "block", "{answer}");
+    assert!(answer["reason"].as_str().unwrap().starts_with("Never force-push"), "{answer}");
+    let cursor = json!({ "tool_name": "Shell", "tool_input": command });
+    assert_eq!(hook(&sandbox, "cursor", "preToolUse", cursor).ok().stdout, "");
     let output = hook(&sandbox, "opencode", "PreToolUse", json!({ "tool": "bash", "args": command })).ok();
     assert!(output.stdout.contains("\"deny\":\"Never force-push"), "{}", output.stdout);
 }
