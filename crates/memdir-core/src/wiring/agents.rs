@@ -41,6 +41,8 @@ pub struct Directories {
     pub copilot: PathBuf,
     /// The project.
     pub project: Option<PathBuf>,
+    /// The root of the file system, below which administrators keep settings.
+    pub system: PathBuf,
 }
 
 /// What a file is for.

@@ -11,7 +11,7 @@
 //!
 //! Entries are recognised by their command (`command.rs`), so nothing but [`Undo`] has to be remembered, and without it
 //! only the exact bytes are lost, not the way back. One file a format: `settings.rs` with `json.rs`, `toml.rs`,
-//! `yaml.rs`, `script.rs`. Look at [`Content`] first.
+//! `yaml.rs`, `script.rs`. `switches/` knows by which settings a host does nothing with them. Look at [`Content`] first.
 
 mod agents;
 mod command;
@@ -20,6 +20,7 @@ mod json;
 mod script;
 mod settings;
 mod splice;
+mod switches;
 mod toml;
 mod yaml;
 
@@ -31,6 +32,7 @@ pub use command::{HookCall, SERVER, is_memdir};
 pub use events::{Event, events};
 pub use settings::Settings;
 pub use splice::{Insertion, Undo};
+pub use switches::{Keeper, Switch, SwitchFile, Wired, switch_files, switches};
 pub use toml::is_trusted;
 
 /// What we want to stand in a file.

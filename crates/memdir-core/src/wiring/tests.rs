@@ -9,9 +9,9 @@ use serde_json::Value;
 use super::*;
 use crate::host::Agent;
 
-const PROGRAM: &str = "/usr/bin/memdir";
+pub(super) const PROGRAM: &str = "/usr/bin/memdir";
 
-fn directories() -> Directories {
+pub(super) fn directories() -> Directories {
     let home = Path::new("/home/u");
     Directories {
         home: home.to_owned(),
@@ -22,6 +22,7 @@ fn directories() -> Directories {
         gemini: home.join(".gemini"),
         copilot: home.join(".copilot"),
         project: Some("/p".into()),
+        system: "/".into(),
     }
 }
 

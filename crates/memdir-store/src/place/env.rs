@@ -126,6 +126,7 @@ impl Environment {
             copilot: or_home(&self.copilot_home, ".copilot")?,
             project,
             home,
+            system: PathBuf::from("/"),
         })
     }
 

@@ -220,3 +220,45 @@ fn settings_that_cannot_be_read_and_a_doubled_wiring_are_told() {
     doctor(&world, &["--fix"]);
     assert!(!world.dump().contains("/MEMDIR"), "{}", world.dump());
 }
+
+/// Whatever file it stands in, and whoever wrote it: a wiring that does nothing is told.
+#[test]
+fn an_agent_that_was_switched_off_is_told() {
+    let denied = r#"{ "deniedMcpServers": [{"serverName": "memdir"}],"#;
+    let cases = [
+        ("claude-code", ".claude/settings.json", "{", r#"{ "disableAllHooks": true,"#, "hooks"),
+        ("claude-code", "project/.claude/settings.json", "", r#"{"disableAllHooks": true}"#, "hooks"),
+        ("claude-code", ".claude/settings.json", "{", denied, "mcp"),
+        ("codex", ".codex/config.toml", "", "\n[features]\nhooks = false\n", "hooks"),
+        ("gemini", ".gemini/settings.json", "{", r#"{ "hooksConfig": { "enabled": false },"#, "hooks"),
+        ("gemini", ".gemini/mcp-server-enablement.json", "", r#"{"memdir": {"enabled": false}}"#, "mcp"),
+        ("copilot", "project/.github/copilot/settings.json", "", r#"{"disableAllHooks": true}"#, "hooks"),
+        ("goose", ".config/goose/settings.json", "", r#"{"disabledPlugins": ["memdir"]}"#, "hooks"),
+    ];
+    for (agent, file, from, to, part) in cases {
+        let world = World::new();
+        world.init(&["--agent", agent]).ok();
+        let before = doctor(&world, &[]);
+        assert!(!rules(&before).contains(&"agent-switched-off"), "{agent}: {before:#}");
+        let text = if world.path(file).exists() { world.read(file) } else { String::new() };
+        let text = if from.is_empty() { format!("{text}{to}") } else { text.replacen(from, to, 1) };
+        world.write(file, &text);
+        let report = doctor(&world, &[]);
+        assert_eq!(report["agents"][0]["off"], serde_json::json!([part]), "{agent} {file}: {report:#}");
+        let told = message(&report, "agent-switched-off");
+        let what = if part == "mcp" { "does not start the MCP server" } else { "runs no hooks" };
+        assert!(told.contains(what), "{told}");
+        // It is somebody's wish: told, and left as it is.
+        doctor(&world, &["--fix"]);
+        assert_eq!(world.read(file), text, "{agent} {file}");
+    }
+}
+
+#[test]
+fn a_plugin_that_was_switched_off_is_told() {
+    let world = World::new();
+    world.write(".claude/settings.json", r#"{ "enabledPlugins": { "memdir@memdir": false } }"#);
+    let report = doctor(&world, &[]);
+    assert!(message(&report, "agent-switched-off").contains("plugin of Claude Code"), "{report:#}");
+    assert!(!rules(&report).contains(&"agent-not-told"), "{report:#}");
+}

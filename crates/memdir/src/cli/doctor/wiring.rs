@@ -6,13 +6,18 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use memdir_core::host::Agent;
-use memdir_core::wiring::{self, Found, HostFile, Scope, events, is_trusted};
+use memdir_core::wiring::{
+    self, Found, HostFile, Part, Scope, Switch, SwitchFile, Wired, events, is_trusted, switch_files, switches,
+};
 use memdir_store::health::{Finding, Remedy, Severity};
 use serde_json::{Value, json};
 
 use super::probe;
 use crate::cli::init::{Machine, SettingsFile, chosen};
 use crate::context::Context;
+
+/// An agent does nothing with what it was told.
+const SWITCHED_OFF: &str = "agent-switched-off";
 
 /// What was found out about agents.
 #[derive(Debug, Default)]
@@ -33,6 +38,8 @@ struct Checked {
     server: Option<Result<(), String>>,
     is_current: bool,
     is_trusted: Option<bool>,
+    /// Settings by which the host does nothing with what it was told.
+    off: Vec<Switch>,
 }
 
 /// Looks at every agent that is in use or was told of us. Nothing is written.
@@ -49,6 +56,7 @@ pub(super) fn survey(context: &Context) -> Survey {
         }
         for mut checked in [user, project].into_iter().filter(Checked::is_wired) {
             doctor.examine(&mut checked);
+            doctor.look_for_switches(&mut checked);
             survey.agents.push(checked);
         }
     }
@@ -75,6 +83,7 @@ impl Checked {
     fn to_json(&self) -> Value {
         let shown = |path: Option<&Path>| path.map(|path| path.display().to_string());
         let runs = |run: &Option<Result<(), String>>| run.as_ref().map(Result::is_ok);
+        let off: Vec<&str> = self.off.iter().map(|switch| word(switch.part)).collect();
         json!({
             "agent": self.agent.as_str(),
             "scope": if self.scope == Scope::User { "user" } else { "project" },
@@ -86,8 +95,22 @@ impl Checked {
             "hook_runs": runs(&self.hook),
             "mcp_runs": runs(&self.server),
             "trusted": self.is_trusted,
+            "off": off,
         })
     }
+
+    /// Says whether this part is wired at all.
+    fn has(&self, part: Part) -> bool {
+        let is_there = |found: &Found| match part {
+            Part::Server => found.has_server,
+            _ => !found.hooks.is_empty(),
+        };
+        self.by_plugin || self.file(is_there).is_some()
+    }
+}
+
+fn word(part: Part) -> &'static str {
+    if part == Part::Server { "mcp" } else { "hooks" }
 }
 
 struct Doctor<'m> {
@@ -123,6 +146,7 @@ impl Doctor<'_> {
             server: None,
             is_current,
             is_trusted: None,
+            off: Vec::new(),
         }
     }
 
@@ -145,6 +169,12 @@ impl Doctor<'_> {
     }
 
     fn note(&mut self, agent: Agent) {
+        if agent == Agent::ClaudeCode && self.machine.claude_plugin() == Some(false) {
+            let message =
+                "the memdir plugin of Claude Code is switched off: open `/plugin`, or run `memdir init`";
+            let path = self.machine.at.claude.join("settings.json");
+            return self.find(Severity::Warning, SWITCHED_OFF, Some(&path), message.to_owned(), None);
+        }
         let command = match agent {
             Agent::VsCode => "memdir init --agent vscode",
             _ => "memdir init",
@@ -212,6 +242,30 @@ impl Doctor<'_> {
                     self.find(Severity::Problem, "agent-mcp", None, message, None);
                 }
                 checked.server = Some(answer);
+            }
+        }
+    }
+
+    /// Looks for settings by which the host does nothing with what it was told.
+    fn look_for_switches(&mut self, checked: &mut Checked) {
+        let at = &self.machine.at;
+        let wired =
+            Wired { program: &self.machine.program, scope: checked.scope, project: at.project.as_deref() };
+        let read = |file: SwitchFile| {
+            let text = SettingsFile::read(&file.path).ok()?.text?;
+            Some((file, text))
+        };
+        let files: Vec<_> = switch_files(checked.agent, at).into_iter().filter_map(read).collect();
+        let found = switches(checked.agent, &files, &wired).into_iter();
+        checked.off = found.filter(|switch| checked.has(switch.part)).collect();
+        for switch in &checked.off {
+            let what = match switch.part {
+                Part::Server => "does not start the MCP server",
+                _ => "runs no hooks",
+            };
+            let message = format!("{} {what}: {}; {}", checked.agent.title(), switch.says, switch.hint());
+            if !self.findings.iter().any(|known| known.message == message) {
+                self.find(Severity::Warning, SWITCHED_OFF, Some(&switch.path), message, None);
             }
         }
     }

@@ -51,13 +51,17 @@ impl Machine {
 
     /// Says whether the memdir plugin is switched on in Claude Code.
     pub(crate) fn has_claude_plugin(&self) -> bool {
-        let Ok(file) = SettingsFile::read(&self.at.claude.join("settings.json")) else { return false };
-        let settings: Option<Value> = file.text.and_then(|text| serde_json::from_str(&text).ok());
-        let enabled = settings.as_ref().and_then(|settings| settings.get("enabledPlugins")?.as_object());
-        let is_ours = |(name, on): (&String, &Value)| {
-            name.split('@').next().is_some_and(is_memdir) && on.as_bool() != Some(false)
-        };
-        enabled.is_some_and(|plugins| plugins.iter().any(is_ours))
+        self.claude_plugin() == Some(true)
+    }
+
+    /// Says whether the memdir plugin of Claude Code is on or off; `None` if nothing is said about it.
+    pub(crate) fn claude_plugin(&self) -> Option<bool> {
+        let file = SettingsFile::read(&self.at.claude.join("settings.json")).ok()?;
+        let settings: Value = serde_json::from_str(&file.text?).ok()?;
+        let plugins = settings.get("enabledPlugins")?.as_object()?;
+        let is_ours = |name: &str| name.split('@').next().is_some_and(is_memdir);
+        let ours = plugins.iter().filter(|(name, _)| is_ours(name));
+        ours.map(|(_, on)| on.as_bool() != Some(false)).max()
     }
 
     /// A vault makes a `projects` in Claude Code's directory, also where nobody uses Claude Code.
