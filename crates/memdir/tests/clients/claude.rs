@@ -155,3 +155,9 @@ fn what_a_machine_says_is_not_taken_for_the_users_words() {
     eventually("the user's words are kept", || !words("have the penguins counted").is_empty());
     assert_eq!(words("task-notification"), Vec::<std::path::PathBuf>::new());
 }
+
+#[test]
+fn what_doctor_calls_off_is_off() {
+    let flip = |world: &World| world.change_home(".claude/settings.json", "{", "{\"disableAllHooks\": true,");
+    scenario::what_doctor_calls_off_is_off(&NEW, &flip);
+}

@@ -110,3 +110,11 @@ fn a_shortened_session_knows_what_it_was_about() {
     let limited = |run: Invocation| run.args(&["-c", "model_auto_compact_token_limit=60000"]);
     scenario::a_shortened_session_knows_what_it_was_about(&Codex, &limited);
 }
+
+#[test]
+fn what_doctor_calls_off_is_off() {
+    let flip = |world: &World| {
+        world.change_home(".codex/config.toml", "apps = false", "apps = false\nhooks = false")
+    };
+    scenario::what_doctor_calls_off_is_off(&Codex, &flip);
+}

@@ -79,3 +79,11 @@ fn removal_leaves_settings_as_they_were() {
 fn s6_a_memory_stays_in_its_frame() {
     scenario::s6_a_memory_stays_in_its_frame(&Gemini);
 }
+
+#[test]
+fn what_doctor_calls_off_is_off() {
+    let off = "{\"hooksConfig\": {\"enabled\": false},";
+    scenario::what_doctor_calls_off_is_off(&Gemini, &|world| {
+        world.change_home(".gemini/settings.json", "{", off);
+    });
+}

@@ -285,6 +285,19 @@ pub(crate) fn f4_off_means_off(host: &dyn Host) {
     assert_eq!((Tree::of(&world.state()), Tree::of(&world.vault())), before);
 }
 
+/// What `memdir doctor` calls switched off is: the agent runs none of our hooks. `flip` changes a setting of the agent.
+pub(crate) fn what_doctor_calls_off_is_off(host: &dyn Host, flip: &dyn Fn(&World)) {
+    let world = World::wired(host);
+    world.save("project-release-train", "project", "When the release train leaves", FACT);
+    flip(&world);
+    let report = world.memdir(&["doctor"]).json();
+    let findings = report["findings"].as_array().unwrap();
+    assert!(findings.iter().any(|finding| finding["rule"] == "agent-switched-off"), "{report:#}");
+    fine(host.begin(&world, QUESTION));
+    let request = &turns_since(&world, 0)[0];
+    assert!(frames(request).is_empty(), "{}", outline(request));
+}
+
 /// Two sessions at once are two sessions: each is told, once.
 pub(crate) fn two_sessions_at_once_are_both_told(host: &(dyn Host + Sync)) {
     let world = World::wired(host);

@@ -87,6 +87,13 @@ impl World {
         fs::write(path, text).unwrap();
     }
 
+    /// Changes a file below the home directory, as a user does by hand.
+    pub(crate) fn change_home(&self, path: &str, from: &str, to: &str) {
+        let text = fs::read_to_string(self.home().join(path)).unwrap();
+        assert!(text.contains(from), "{path} has no {from}: {text}");
+        self.write_home(path, &text.replacen(from, to, 1));
+    }
+
     /// `$HOME`.
     pub(crate) fn home(&self) -> PathBuf {
         self.sandbox.home()

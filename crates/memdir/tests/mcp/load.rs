@@ -122,35 +122,42 @@ fn l1_a_session_stays_small_whatever_it_is_asked() {
     assert_small(&idle, &worked);
 }
 
-/// UX-18: a call that is at work when the server is killed ends with it.
+/// UX-18: a call that is at work when its server goes leaves with it, and without an answer.
 #[test]
 fn ux_18_a_call_at_work_ends_with_its_server() {
     let sandbox = sandbox();
-    // A pipe in place of the settings: whoever opens it waits.
-    let fifo = sandbox.state().join("config.toml");
-    std::fs::create_dir_all(sandbox.state()).unwrap();
-    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
-    let mut host = Host::start(&sandbox);
-    host.send("tools/call", json!({ "name": "search_memory", "arguments": { "query": "queue" } }));
-    let begun = Instant::now();
-    let call = loop {
-        if let Some(call) = children(host.child.id()).into_iter().next() {
-            break call;
-        }
-        assert!(begun.elapsed() < PATIENCE, "no call is at work");
-        thread::sleep(Duration::from_millis(10));
+    sandbox.save("project-queue", "The queue is kept in shard 7.");
+    // Whoever writes waits for this one.
+    let locks = std::fs::read_dir(sandbox.state().join("locks")).unwrap().flatten();
+    let name = |entry: &std::fs::DirEntry| entry.file_name().to_string_lossy().starts_with("vault-");
+    let lock = std::fs::File::open(locks.into_iter().find(name).unwrap().path()).unwrap();
+    lock.lock().unwrap();
+    let text = "---\nname: note\ndescription: note\ntype: reference\n---\n\nA note.\n";
+    let call = json!({
+        "kind": "Tool", "name": "memory",
+        "arguments": { "command": "create", "path": "/memories/note.md", "file_text": text },
+        "caller": { "session": "s", "client": "test-host", "may_write": true },
+    });
+    let ask = || {
+        let mut command = server(&sandbox, &["--call"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
     };
-    host.child.kill().unwrap();
-    host.child.wait().unwrap();
-    assert_gone(call);
-}
-
-/// The processes that a process has started.
-fn children(pid: u32) -> Vec<u32> {
-    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let text = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
-    text.flat_map(|text| text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>())
-        .collect()
+    let mut child = ask();
+    let mut input = child.stdin.take().unwrap();
+    std::io::Write::write_all(&mut input, format!("{call}\n").as_bytes()).unwrap();
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "");
+    lock.unlock().unwrap();
+    // Somebody who waits is answered.
+    let mut child = ask();
+    let mut input = child.stdin.take().unwrap();
+    std::io::Write::write_all(&mut input, format!("{call}\n").as_bytes()).unwrap();
+    let mut answer = String::new();
+    std::io::Read::read_to_string(child.stdout.as_mut().unwrap(), &mut answer).unwrap();
+    assert!(answer.contains("\"is_error\":false"), "{answer}");
+    drop(input);
+    assert!(child.wait().unwrap().success());
 }
 
 /// L1: a hundred sessions at once; `MEMDIR_L1_SECONDS` says for how long. Prints what it saw, and asserts that nothing
