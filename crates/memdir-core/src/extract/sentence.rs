@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::prose::own_lines;
 use super::words::{lower, written_out};
-use crate::statement::{Reading, read};
+use crate::statement::{Reading, Writing, cut, read};
 use crate::text::is_unspaced;
 
 /// As many sentences of one message are read.
@@ -64,41 +64,9 @@ fn leading_space(text: &str) -> usize {
 
 /// Returns the sentences of a message that are its author's own words.
 pub(super) fn sentences(message: &str) -> Vec<Sentence> {
-    let ranges = own_lines(message).into_iter().flat_map(|line| cut(message, line));
+    let words = |line: Range<usize>| line.start + list_mark(&message[line.clone()])..line.end;
+    let ranges = own_lines(message).into_iter().flat_map(|line| cut(message, words(line), Writing::Chat));
     ranges.take(MAX_SENTENCES).map(|range| Sentence::new(message, range)).collect()
-}
-
-/// Cuts a line where a sentence ends.
-fn cut(message: &str, line: Range<usize>) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    let mut start = line.start + list_mark(&message[line.clone()]);
-    let (mut in_code, mut in_quotes) = (false, false);
-    for (at, c) in message[line.clone()].char_indices().map(|(at, c)| (line.start + at, c)) {
-        in_code ^= c == '`';
-        in_quotes ^= c == '"';
-        let end = at + c.len_utf8();
-        let is_mark = matches!(c, '.' | '!' | '?' | '。' | ';' | '…' | '！' | '？');
-        if end > start
-            && !in_code
-            && !in_quotes
-            && is_mark
-            && ends_sentence(&message[start..end], &message[end..line.end])
-        {
-            keep(message, start..end, &mut found);
-            start = end;
-        }
-    }
-    keep(message, start..line.end, &mut found);
-    found
-}
-
-fn keep(message: &str, range: Range<usize>, found: &mut Vec<Range<usize>>) {
-    let text = &message[range.clone()];
-    let start = range.start + leading_space(text);
-    let end = range.end - (text.len() - text.trim_end().len());
-    if start < end && message[start..end].contains(char::is_alphanumeric) {
-        found.push(start..end);
-    }
 }
 
 /// Returns how many bytes of a line are the mark of a list item.
@@ -112,25 +80,4 @@ fn list_mark(line: &str) -> usize {
         _ => return 0,
     };
     if behind.starts_with(' ') { line.len() - behind.trim_start().len() } else { 0 }
-}
-
-const ABBREVIATIONS: &[&str] = &[
-    "e.g", "i.e", "etc", "vs", "cf", "approx", "dr", "mr", "ms", "mrs", "z.b", "d.h", "bzw", "ca", "nr",
-    "usw", "u.a", "ggf", "evtl", "inkl", "bspw", "vgl", "max", "min", "incl", "resp", "sog", "mio", "jan",
-    "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "okt", "nov", "dec", "dez", "a.m", "p.m",
-];
-
-fn ends_sentence(before: &str, after: &str) -> bool {
-    if !after.starts_with(|c: char| c.is_whitespace() || matches!(c, '"' | ')' | '”' | '*')) {
-        return false;
-    }
-    if !before.ends_with('.') {
-        return true;
-    }
-    let body = &before[..before.len() - 1];
-    let last = body.rsplit(char::is_whitespace).next().unwrap_or(body);
-    let word = last.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-    let is_ordinal = !word.is_empty() && word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit());
-    let is_letter = word.chars().count() == 1 && word.chars().all(|c| c.is_ascii_alphabetic());
-    !(ABBREVIATIONS.contains(&word.as_str()) || is_letter || is_ordinal)
 }

@@ -6,6 +6,7 @@
 //! [`read`] first, then at the tables in `lexicon/`.
 
 mod act;
+mod cut;
 mod gist;
 mod kind;
 mod language;
@@ -21,6 +22,7 @@ mod token;
 mod tests;
 
 pub use act::Act;
+pub(crate) use cut::{Writing, cut};
 pub use gist::{Gist, gist};
 pub use language::Language;
 pub use reading::{Reading, read};

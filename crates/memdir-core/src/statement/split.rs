@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use super::cut::{Writing, cut};
+
 /// Which part of a text a sentence stands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
@@ -39,7 +41,7 @@ pub fn statements(text: &str) -> Vec<Statement<'_>> {
     let mut at_line = (0, 1);
     for (range, part) in blocks(text) {
         let (range, part) = label(text, range, part);
-        for sentence in sentences(text, range) {
+        for sentence in cut(text, range, Writing::Document) {
             at_line.1 += text[at_line.0..sentence.start].matches('\n').count();
             at_line.0 = sentence.start;
             found.push(Statement { text: &text[sentence.clone()], range: sentence, line: at_line.1, part });
@@ -75,6 +77,11 @@ fn blocks(text: &str) -> Vec<(Range<usize>, Part)> {
         }
         let (skipped, part) = mark(line);
         let range = start + skipped..start + line.trim_end().len();
+        // A mark with nothing behind it, as in an empty heading, is a line without words.
+        if range.is_empty() {
+            open = false;
+            continue;
+        }
         match blocks.last_mut() {
             Some((last, _)) if open && part.is_none() && !is_label(&text[range.clone()]) => {
                 last.end = range.end
@@ -164,59 +171,4 @@ fn named_label(block: &str) -> Option<(usize, Part)> {
         word if HOW.contains(&word) => Some((length, Part::HowToApply)),
         _ => None,
     }
-}
-
-/// Cuts a block into sentences.
-fn sentences(text: &str, block: Range<usize>) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    let mut start = block.start;
-    let mut in_code = false;
-    for (at, c) in text[block.clone()].char_indices().map(|(at, c)| (block.start + at, c)) {
-        in_code ^= c == '`';
-        let end = at + c.len_utf8();
-        if !in_code
-            && matches!(c, '.' | '!' | '?' | '。')
-            && ends_sentence(&text[start..end], &text[end..block.end])
-        {
-            keep(text, start..end, &mut found);
-            start = end;
-        }
-    }
-    keep(text, start..block.end, &mut found);
-    found
-}
-
-fn keep(text: &str, range: Range<usize>, found: &mut Vec<Range<usize>>) {
-    let sentence = &text[range.clone()];
-    let start = range.start + (sentence.len() - sentence.trim_start().len());
-    let end = range.end - (sentence.len() - sentence.trim_end().len());
-    if text[start.min(end)..end].contains(char::is_alphanumeric) {
-        found.push(start..end);
-    }
-}
-
-const ABBREVIATIONS: &[&str] = &[
-    "e.g", "i.e", "etc", "vs", "cf", "approx", "no", "dr", "mr", "ms", "mrs", "st", "z.b", "z. b", "d.h",
-    "d. h", "bzw", "ca", "nr", "usw", "u.a", "u. a", "ggf", "evtl", "inkl", "bspw", "vgl", "max", "min",
-    "incl", "resp", "sog", "mio",
-];
-
-/// Says whether a full stop ends a sentence: not in a number, an abbreviation, or before a small letter.
-fn ends_sentence(before: &str, after: &str) -> bool {
-    if !after.starts_with(|c: char| c.is_whitespace() || matches!(c, '*' | '"' | ')' | '”' | '“')) {
-        return false;
-    }
-    if !before.ends_with('.') {
-        return true;
-    }
-    let body = &before[..before.len() - 1];
-    let last = body.rsplit(char::is_whitespace).next().unwrap_or(body);
-    let word = last.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-    let ordinal = !word.is_empty() && word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit());
-    let letter = word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
-    if ABBREVIATIONS.contains(&word.as_str()) || letter || ordinal {
-        return false;
-    }
-    let next = after.trim_start().trim_start_matches(['*', '"', '(', '„', '“', '_', '[']).chars().next();
-    next.is_none_or(|c| !c.is_lowercase())
 }

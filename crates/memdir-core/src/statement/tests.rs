@@ -17,6 +17,17 @@ fn check(table: &str) {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
+/// A heading, a quotation or an item may be empty; it has no sentence and the text around it has its own.
+#[test]
+fn marks_without_words_are_no_sentences() {
+    for text in ["# ", "> ", "> \n", "1. \n", "- [ ] ", "#  \n> > \n"] {
+        assert_eq!(statements(text), [], "{text:?}");
+    }
+    let texts: Vec<&str> =
+        statements("We ship on Friday\n> \nnever later").iter().map(|one| one.text).collect();
+    assert_eq!(texts, ["We ship on Friday", "never later"]);
+}
+
 #[test]
 fn the_acts_are_told_apart() {
     check(
