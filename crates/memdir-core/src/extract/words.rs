@@ -89,22 +89,22 @@ fn is_joined(phrase: &str) -> bool {
 
 /// Takes away what stands before what somebody means to say.
 pub(super) fn without_interjections(text: &str) -> &str {
-    let mut rest = text.trim_start();
-    loop {
-        let lower = lower(rest);
-        // Letters whose small form has another length cannot be counted; such a text stays as it is.
-        if lower.len() != rest.len() {
-            return rest;
-        }
-        let Some(behind) = rest_behind(&lower, table("interjections")) else { return rest };
+    let text = text.trim_start();
+    let lower = lower(text);
+    // Letters whose small form has another length cannot be counted; such a text stays as it is.
+    if lower.len() != text.len() {
+        return text;
+    }
+    let mut rest = lower.as_str();
+    while let Some(behind) = rest_behind(rest, table("interjections")) {
         let next = behind.trim_start_matches([',', '.', '!', ':', ';', '-', '–', '—', ' ', '…', '，']);
         let is_set_off = next.len() < behind.len();
-        let skipped = lower.len() - next.len();
-        if !is_set_off || next.is_empty() || !may_stand_alone(&lower, behind) {
-            return rest;
+        if !is_set_off || next.is_empty() || !may_stand_alone(rest, behind) {
+            break;
         }
-        rest = &rest[skipped..];
+        rest = next;
     }
+    text.get(text.len() - rest.len()..).unwrap_or(text)
 }
 
 /// "no tests without fixtures", "good tests are short", "so far" begin with a word that only looks like an interjection.

@@ -112,16 +112,18 @@ pub enum Verdict {
 
 /// Judges a proposed text.
 pub fn judge(proposal: &Proposal<'_>) -> Verdict {
-    let form = [too_large(proposal.text.document.bytes().len()), broken(proposal), shared_user(proposal)]
-        .into_iter()
-        .flatten();
+    let size = too_large(proposal.text.document.bytes().len());
+    // What is too large is refused whatever it says, and is not read.
+    let is_readable = size.is_none();
+    let form = [size, broken(proposal), shared_user(proposal)].into_iter().flatten();
     let before = proposal.before.map(|before| before.document.bytes());
     let secret = secrets(proposal.scanner, proposal.text.document.bytes(), before);
     let text = said(proposal.text);
     // What is new and said now is read as a whole, once for all that is asked about it.
-    let is_new = proposal.before.is_none() && is_said_now(proposal.author);
+    let is_new = is_readable && proposal.before.is_none() && is_said_now(proposal.author);
     let gist = is_new.then(|| gist(&text));
-    let found = form.chain(secret).chain(not_worth(proposal, gist.as_ref())).chain(duplicate(proposal));
+    let worth = if is_readable { not_worth(proposal, gist.as_ref()) } else { Vec::new() };
+    let found = form.chain(secret).chain(worth).chain(duplicate(proposal));
     let can_pass = |refusal: &Refusal| refusal.can_force && proposal.force.is_some();
     let (passed_over, refusals): (Vec<Refusal>, Vec<Refusal>) = found.partition(can_pass);
     if !refusals.is_empty() {
@@ -135,10 +137,13 @@ pub fn judge(proposal: &Proposal<'_>) -> Verdict {
 
 /// Says what speaks against a plain text as a new memory of this type, whatever it will be called.
 pub fn against(text: &str, memory_type: MemoryType, scanner: &Scanner, evidence: &Evidence) -> Vec<Refusal> {
-    let size = too_large(text.len());
     let secret = secrets(scanner, text.as_bytes(), None);
+    // What is too large is refused whatever it says, and is not read.
+    if let Some(size) = too_large(text.len()) {
+        return std::iter::once(size).chain(secret).collect();
+    }
     let worth = worth::judge(&gist(text), memory_type, evidence).into_iter().map(Refusal::from);
-    size.into_iter().chain(secret).chain(worth).collect()
+    secret.into_iter().chain(worth).collect()
 }
 
 fn too_large(n_bytes: usize) -> Option<Refusal> {

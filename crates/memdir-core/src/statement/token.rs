@@ -67,9 +67,11 @@ fn chunk(text: &str, at: usize, found: &mut Vec<Token>) -> usize {
         range.start += c.len_utf8();
     }
     let mut tail = Vec::new();
-    while let Some(c) = text[range.clone()].chars().next_back().filter(|c| trails(*c, &text[range.clone()])) {
+    let mut n_open = text[range.clone()].matches('(').count();
+    while let Some(c) = text[range.clone()].chars().next_back().filter(|c| trails(*c, range.len(), n_open)) {
         tail.push(range.end - c.len_utf8()..range.end);
         range.end -= c.len_utf8();
+        n_open -= usize::from(c == '(');
     }
     let is_ordinal = text[range.clone()].bytes().all(|byte| byte.is_ascii_digit()) && range.len() <= 2;
     if !range.is_empty() {
@@ -85,10 +87,11 @@ fn chunk(text: &str, at: usize, found: &mut Vec<Token>) -> usize {
     at + length
 }
 
-fn trails(c: char, chunk: &str) -> bool {
+/// Says whether the last character of a chunk of so many bytes and open parentheses only stands behind it.
+fn trails(c: char, length: usize, n_open: usize) -> bool {
     match c {
-        '/' | '%' | '_' | '#' | '+' | '@' | '$' => chunk.len() == c.len_utf8(),
-        ')' => !chunk.contains('('),
+        '/' | '%' | '_' | '#' | '+' | '@' | '$' => length == c.len_utf8(),
+        ')' => n_open == 0,
         _ => !c.is_alphanumeric(),
     }
 }

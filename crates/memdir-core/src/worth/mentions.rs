@@ -181,7 +181,7 @@ impl Finder<'_> {
     /// Takes the names out of `Store::open`, `store.open()` and the like.
     fn symbol(&mut self, piece: &str, span: Range<usize>) {
         let is_called = piece.contains("()");
-        let is_code = self.code.iter().any(|code| code.start <= span.start && span.end <= code.end);
+        let is_code = self.is_code(&span);
         let mut at = span.start;
         for part in piece.split([':', '.', '(', ')', '#', '/', '*', '\\', '+']) {
             let here = at..at + part.len();
@@ -195,6 +195,12 @@ impl Finder<'_> {
                 self.mentions.paths.push_capped(name, here);
             }
         }
+    }
+
+    /// Says whether a span stands inside of code. The spans of code are in order and apart from each other.
+    fn is_code(&self, span: &Range<usize>) -> bool {
+        let n_before = self.code.partition_point(|code| code.start <= span.start);
+        n_before.checked_sub(1).is_some_and(|last| span.end <= self.code[last].end)
     }
 
     /// Finds names that only a word beside them marks: "the handlers folder", "branch main", "PR 12".
@@ -267,13 +273,20 @@ fn trimmed(text: &str, span: Range<usize>) -> Option<Range<usize>> {
     let head = head.strip_prefix("./").unwrap_or(head);
     let start = span.end - head.len();
     let mut body = head;
+    let mut n_open = head.matches('(').count();
     loop {
         let cut = body.trim_end_matches(['.', ':', '-', '*', '+', '#', '!', '?']);
         let cut = match cut.strip_suffix(')') {
-            Some(open) if !cut.contains('(') => open,
+            Some(open) if n_open == 0 => open,
             _ => cut,
         };
-        let cut = cut.strip_suffix('(').unwrap_or(cut);
+        let cut = match cut.strip_suffix('(') {
+            Some(rest) => {
+                n_open -= 1;
+                rest
+            }
+            None => cut,
+        };
         if cut.len() == body.len() {
             break;
         }

@@ -34,6 +34,8 @@ const MIN_COMMON: usize = 2;
 const MAX_SHORT: usize = 10;
 /// A shorter beginning of a compound is an accident.
 const MIN_COMPOUND: usize = 5;
+/// A longer word is no word: its first letters stand for it, so that each costs the same to compare.
+const MAX_WORD: usize = 64;
 
 impl Saying {
     pub(super) fn of(text: &str) -> Self {
@@ -54,7 +56,7 @@ impl Saying {
             if DENIALS.contains(word.as_str()) || SMALL.contains(word.as_str()) {
                 continue;
             }
-            let stem = same(stem(&word));
+            let stem = same(stem(first_letters(&word)));
             if denies {
                 self.denied.insert(stem.clone());
             }
@@ -178,6 +180,10 @@ fn weight<'a>(words: impl Iterator<Item = &'a String>) -> f64 {
     words
         .map(|word| if is_unspaced_word(word) { 2.0 } else { 2.0 + word.chars().count().min(8) as f64 / 4.0 })
         .sum()
+}
+
+fn first_letters(word: &str) -> &str {
+    word.char_indices().nth(MAX_WORD).map_or(word, |(end, _)| &word[..end])
 }
 
 fn is_unspaced_word(word: &str) -> bool {

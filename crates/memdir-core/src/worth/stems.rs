@@ -26,7 +26,8 @@ pub(super) fn stem(word: &str) -> &str {
 /// Makes one word of those that say the same in a rule.
 pub(super) fn same(stem: &str) -> String {
     let whole = GROUPS.whole.get(stem).copied();
-    let ends = stem.char_indices().map(|(at, c)| at + c.len_utf8());
+    // No beginning in the tables is longer, and a word may be a megabyte that somebody pasted.
+    let ends = stem.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= GROUPS.longest);
     let open = ends.filter_map(|end| GROUPS.open.get(&stem[..end]).copied());
     // Of several groups the one that is listed first.
     let group = open.chain(whole).min();
@@ -41,10 +42,12 @@ fn first_of(group: &str) -> &str {
 struct Groups {
     whole: HashMap<&'static str, usize>,
     open: HashMap<&'static str, usize>,
+    /// The longest of those beginnings, in bytes.
+    longest: usize,
 }
 
 static GROUPS: LazyLock<Groups> = LazyLock::new(|| {
-    let mut groups = Groups { whole: HashMap::new(), open: HashMap::new() };
+    let mut groups = Groups { whole: HashMap::new(), open: HashMap::new(), longest: 0 };
     for (at, group) in SAME.iter().enumerate() {
         for word in group.split_ascii_whitespace() {
             match word.strip_suffix('*') {
@@ -53,6 +56,7 @@ static GROUPS: LazyLock<Groups> = LazyLock::new(|| {
             };
         }
     }
+    groups.longest = groups.open.keys().map(|open| open.len()).max().unwrap_or_default();
     groups
 });
 

@@ -1,6 +1,6 @@
 //! `memdir why-not`: says whether a text would be saved, and if not, why.
 
-use memdir_core::memory::{MemoryType, UnknownWord};
+use memdir_core::memory::{MAX_BODY, MemoryType, UnknownWord};
 use memdir_core::policy::{self, Refusal};
 use memdir_core::statement::gist;
 use memdir_core::worth::{self, Part};
@@ -61,7 +61,13 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
 fn answer(text: &str, memory_type: MemoryType, gate: &Gate) -> Answer {
     let evidence = gate.evidence(text);
     let refusals = policy::against(text, memory_type, &gate.scanner, &evidence);
-    Answer { refusals, parts: worth::weigh(&gist(text), memory_type, &evidence).parts }
+    // A text that is no memory by its size is not told apart either.
+    let parts = if text.len() > MAX_BODY {
+        Vec::new()
+    } else {
+        worth::weigh(&gist(text), memory_type, &evidence).parts
+    };
+    Answer { refusals, parts }
 }
 
 impl Answer {

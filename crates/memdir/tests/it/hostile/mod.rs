@@ -2,6 +2,7 @@
 
 mod bytes;
 mod file_kinds;
+mod long_words;
 mod names;
 mod repository;
 mod surroundings;
