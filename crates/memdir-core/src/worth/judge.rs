@@ -8,6 +8,8 @@
 //! wrong save one line.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
+use std::mem::{Discriminant, discriminant};
 
 use serde::Serialize;
 
@@ -15,7 +17,7 @@ use super::evidence::Evidence;
 use super::features::Features;
 use super::mentions::{Mentions, mentions};
 use super::refusal::{NotWorth, refuse};
-use super::scores::Scores;
+use super::scores::{Scores, is_standing};
 use super::sentence::{Fate, OUTSIDE, Rule, Sentence};
 use super::trace;
 use crate::learned::{self, Question};
@@ -109,12 +111,16 @@ fn manner(whole: &Reading) -> Manner {
     }
 }
 
-/// Says whether the project does not contradict a refusal: paths and names that are all unknown here are those of
+/// Says whether nothing contradicts a refusal. An order that holds on every occasion of a kind is not over; paths and names that are all unknown here are those of
 /// another system, which no look at this one shows.
 fn is_borne_out(rule: &Rule, sentences: &[Sentence<'_>], mentions: &Mentions, evidence: &Evidence) -> bool {
     let is_known = !evidence.paths.is_empty() || !evidence.symbols.is_empty();
     let is_here = is_known || mentions.names_no_code() || !evidence.has_tree;
-    *rule != Rule::Structure || is_here && !sentences.iter().any(Sentence::is_elsewhere)
+    match rule {
+        Rule::Structure => is_here && !sentences.iter().any(Sentence::is_elsewhere),
+        Rule::Ephemeral => !sentences.iter().any(is_standing),
+        Rule::Git | Rule::Debugging | Rule::Duplicate { .. } => true,
+    }
 }
 
 /// Weighs the sentences against each other; returns what speaks against the text if that weighs more.
@@ -149,16 +155,12 @@ fn is_outside(sentence: &Sentence<'_>, scores: Scores) -> bool {
 
 /// Returns the first sight of the rule that weighs most in all.
 fn heaviest(against: Vec<Weight<'_>>) -> Option<Weight<'_>> {
-    let is_same = |a: &Rule, b: &Rule| std::mem::discriminant(a) == std::mem::discriminant(b);
-    let totals: Vec<f32> = against
-        .iter()
-        .map(|weight| {
-            let same = against.iter().filter(|other| is_same(&other.rule, &weight.rule));
-            same.map(|other| other.score).sum()
-        })
-        .collect();
-    let best = totals.iter().copied().fold(f32::MIN, f32::max);
-    against.into_iter().zip(totals).find(|(_, total)| *total >= best).map(|(weight, _)| weight)
+    let mut totals: HashMap<Discriminant<Rule>, f32> = HashMap::new();
+    for weight in &against {
+        *totals.entry(discriminant(&weight.rule)).or_default() += weight.score;
+    }
+    let best = totals.values().copied().fold(f32::MIN, f32::max);
+    against.into_iter().find(|weight| totals[&discriminant(&weight.rule)] >= best)
 }
 
 /// Two of the three parts of a story must weigh as much; all three may be slight.

@@ -194,15 +194,53 @@ fn ephemeral(sentence: &Sentence<'_>) -> f32 {
     let moment = sentence.features.get(Feature::Moment).min(2.0);
     let doing = sentence.features.get(Feature::Doing).min(2.0);
     let both = if moment >= 1.2 && doing >= 1.2 { 1.0 } else { 0.0 };
-    // Who somebody is stays true after the session.
-    let is_person = sentence.score(Act::Role) >= 1.5;
+    // Who somebody is stays true after the session, and so does an order that holds on every occasion of a kind.
+    let stays = sentence.score(Act::Role) >= 1.5 || is_standing(sentence);
     let read = 0.4 * sentence.score(Act::Task).max(0.0) + 0.3 * sentence.score(Act::State).max(0.0);
-    moment + doing + both + if is_person { 0.0 } else { read }
+    moment + doing + both + if stays { 0.0 } else { read }
+}
+
+/// Says whether an order holds whenever its occasion comes: "show it to me before you call it done". It sounds like the
+/// task at hand, because it is an order; but it names a step of all work and no moment of this session.
+pub(super) fn is_standing(sentence: &Sentence<'_>) -> bool {
+    const PASSING: [&str; 5] = ["now", "doing right now", "this session", "next step", "progress"];
+    let seen = |signs: &[&str]| signs.iter().any(|sign| sentence.reading.seen(sign).is_some());
+    let features = sentence.features;
+    let passes = features.get(Feature::Moment) + features.get(Feature::Doing) > 0.0 || seen(&PASSING);
+    let names_occasion = || {
+        seen(&["occasion of work", "condition", "always", "from now on"])
+            || names_step(&sentence.text.to_lowercase())
+    };
+    seen(&["imperative", "please", "ban", "duty"]) && !passes && names_occasion()
+}
+
+/// Says whether a text names a step of work by who takes it or by its verb: "before you push", "when renaming".
+fn names_step(lower: &str) -> bool {
+    const KOREAN: [&str; 4] = ["하기 전에", "할 때", "때마다", "한 뒤에"];
+    const LEADS: [&str; 9] =
+        ["before", "after", "when", "whenever", "once", "bevor", "wenn", "sobald", "nachdem"];
+    const TAKERS: [&str; 12] =
+        ["you", "it's", "it", "anything", "something", "a", "an", "any", "du", "es", "etwas", "ein"];
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric() && c != '\'').collect();
+    let is_step = |next: &str| TAKERS.contains(&next) || next.len() > 5 && next.ends_with("ing");
+    words.windows(2).any(|pair| LEADS.contains(&pair[0]) && is_step(pair[1]))
+        || KOREAN.iter().any(|words| lower.contains(words))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::is_conventional;
+    use super::{is_conventional, names_step};
+
+    #[test]
+    fn a_step_of_work_is_named_by_its_taker_or_its_verb() {
+        for text in ["before it is called done", "when renaming a column", "bevor du pushst", "배포하기 전에"]
+        {
+            assert!(names_step(text), "{text}");
+        }
+        for text in ["before lunch", "after the call", "once more", "rename the column"] {
+            assert!(!names_step(text), "{text}");
+        }
+    }
 
     #[test]
     fn a_commits_subject_is_told_by_its_form() {

@@ -44,6 +44,22 @@ fn check_with(text: &str, evidence: &Evidence, expect: Expect) {
     expect.assert_eq(&shown.join("\n"));
 }
 
+/// NS-04: an order is over with the session only if it speaks of it.
+#[test]
+fn an_order_for_every_occasion_is_kept() {
+    for text in [
+        "for UI work show me a screenshot before you call it done",
+        "Show the plan before touching a migration.",
+        "Zeig mir den Plan, bevor du eine Migration anfasst.",
+    ] {
+        let refusals = weigh(&gist(text), MemoryType::Feedback, &Evidence::default()).refusals;
+        assert_eq!(refusals, [], "{text}");
+    }
+    let passing = "I'm still editing it, wait until I'm back before you go on";
+    let refusals = weigh(&gist(passing), MemoryType::Feedback, &Evidence::default()).refusals;
+    assert_eq!(refusals.first().map(|refusal| refusal.rule.as_str()), Some("ephemeral"));
+}
+
 /// NS-01.
 #[test]
 fn what_the_tree_and_the_code_show_is_refused_with_what_was_found() {
