@@ -4,6 +4,7 @@
 //! and "never push to main" do the same, and only one of them is a rule. So each type has what must speak for it, and what
 //! passes is told by what it points at: this file, right now, just this once. A question, a guess and a wish claim nothing.
 
+use super::fact::{tells_channel, tells_rhythm, tells_who_answers};
 use super::sentence::Sentence;
 use super::shape::{asks_for_work, ends_with_reason, is_one_off, tells_where_kept, therefore};
 use super::words::{begins, has, table, without_interjections};
@@ -56,8 +57,13 @@ pub(super) fn claim(sentence: &Sentence, beside: Beside) -> Option<Claim> {
     let types = by_likelihood(sentence);
     let likely =
         |wanted: MemoryType| types.iter().find(|(known, _)| *known == wanted).map_or(0.0, |(_, p)| *p);
-    if likely(MemoryType::Reference) >= 0.1 && tells_where_kept(sentence) {
-        return Some(Claim { memory_type: MemoryType::Reference, likely: likely(MemoryType::Reference) });
+    if likely(MemoryType::Reference) >= 0.1 && tells_where_kept(sentence) || tells_channel(sentence) {
+        let likely = likely(MemoryType::Reference).max(LIKELY);
+        return Some(Claim { memory_type: MemoryType::Reference, likely });
+    }
+    if tells_who_answers(sentence) || tells_rhythm(sentence) {
+        let likely = likely(MemoryType::Project).max(SURE);
+        return Some(Claim { memory_type: MemoryType::Project, likely });
     }
     let by_words = types.into_iter().find_map(|(memory_type, likely)| is_claimed(memory_type, likely));
     by_words.or_else(|| by_shape(sentence, likely(MemoryType::Feedback), beside))
@@ -110,6 +116,10 @@ fn by_likelihood(sentence: &Sentence) -> [(MemoryType, f32); 4] {
         (MemoryType::Project, sum(&[Act::Decision, Act::Context, Act::Gotcha])),
         (MemoryType::Reference, sum(&[Act::Pointer])),
     ];
+    // "always use tabs in my files" tells a liking by way of an order: whoever orders, corrects.
+    if is_order(sentence) || is_ban(sentence) {
+        types[0].1 += std::mem::take(&mut types[1].1);
+    }
     types.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     let feedback = types.iter().position(|(memory_type, _)| *memory_type == MemoryType::Feedback);
     let is_told =
@@ -451,9 +461,13 @@ const PLACES: [&str; 5] =
 
 fn is_pointer(sentence: &Sentence, likely: f32) -> bool {
     let n_signs = PLACES.iter().filter(|sign| sentence.shows(&[**sign])).count();
+    // "check the wiki page on releases" sends somebody there now; "check the board before you deploy" tells a place.
+    let is_plain =
+        !sentence.shows(&["board, page or runbook", "outside system"]) || !sentence.shows(&["address"]);
     let is_visit = begins(without_interjections(&sentence.lower), table("visiting"))
-        && sentence.shows(&["address"])
-        && !sentence.shows(&["board, page or runbook", "outside system"]);
+        && is_plain
+        && !is_general(sentence)
+        && !has(&sentence.lower, table("henceforth"));
     let is_one = has(&sentence.lower, table("one page")) || sentence.shows(&["commit or merge"]);
     let floor = if n_signs > 1 { LIKELY } else { 0.6 };
     let said = without_interjections(&sentence.lower);

@@ -17,6 +17,7 @@ mod claim;
 mod confirm;
 mod dialogue;
 mod explain;
+mod fact;
 mod make;
 mod prose;
 mod rules;

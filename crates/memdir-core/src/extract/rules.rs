@@ -8,7 +8,7 @@ use super::explain::{is_about_the_same, is_application, is_reason, is_statement,
 use super::make::{Around, Finding, candidate};
 use super::sentence::{Sentence, sentences};
 use super::stranger;
-use super::words::{begins, lower, table, without_interjections};
+use super::words::{begins, lower, rest_behind, table, without_interjections};
 use super::{Candidate, Evidence, ExtractError, Extractor, FoundBy, Said};
 use crate::classify::asks_to_remember;
 use crate::host::hearsay::{Words, is_hearsay, passages, words};
@@ -42,7 +42,7 @@ pub(super) fn findings(window: &[Said], earlier: &[Said]) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     let mut of_last = 0;
     for (at, said) in window.iter().enumerate().filter(|(_, said)| said.role == Role::User) {
-        if begins(without_interjections(&lower(&said.text)), table("take back")) {
+        if takes_back(&lower(&said.text)) {
             found.truncate(of_last);
         }
         of_last = found.len();
@@ -147,6 +147,18 @@ impl<'w> Message<'w> {
         let mut found = Vec::new();
         let mut next = 0;
         while let Some(sentence) = self.sentences.get(next) {
+            // "always lint first. actually no, forget that": the same breath takes it back.
+            if next > 0 && takes_back(&sentence.lower) {
+                found.pop();
+            }
+            // What takes back claims nothing itself; "actually no, never mock it" does.
+            let said = sentence.lower.trim_start();
+            let rest =
+                rest_behind(said, &["actually no"]).unwrap_or(said).trim_start_matches([',', '.', ' ']);
+            if takes_back(rest) {
+                next += 1;
+                continue;
+            }
             let (findings, until) = self.finding(sentence, next);
             found.extend(findings);
             next = until;
@@ -302,13 +314,13 @@ impl<'w> Message<'w> {
     /// "Why did you comment every line? Don't do that": the question tells what not to do.
     fn reproached(&self, sentence: &Sentence, n: usize) -> Option<Finding> {
         let next = self.sentences.get(n + 1)?;
-        let did = super::words::rest_behind(&sentence.lower, table("reproaches"))?;
+        let did = rest_behind(&sentence.lower, table("reproaches"))?;
         let forbids = begins(without_interjections(&next.lower), table("don't do that"));
         if !forbids || sentence.lower.len() != sentence.text.len() {
             return None;
         }
         let did = &sentence.text[sentence.text.len() - did.len()..];
-        let rest = super::words::rest_behind(without_interjections(&next.lower), table("don't do that"))?;
+        let rest = rest_behind(without_interjections(&next.lower), table("don't do that"))?;
         let rest = next.text[next.text.len() - rest.len()..].trim_start_matches([',', ' ', '.', '-', ';']);
         let more = if rest.is_empty() { String::new() } else { format!("; {rest}") };
         Some(Finding {
@@ -372,6 +384,12 @@ impl<'w> Message<'w> {
     fn evidence_with(&self, sentence: &Sentence, other: Option<Evidence>) -> Vec<Evidence> {
         std::iter::once(self.evidence(&sentence.range)).chain(other).collect()
     }
+}
+
+/// Says whether somebody takes back what they said last.
+fn takes_back(lower: &str) -> bool {
+    let lower = lower.trim_start();
+    begins(lower, table("take back")) || begins(without_interjections(lower), table("take back"))
 }
 
 /// Ends a sentence that has no mark at its end.
