@@ -13,6 +13,7 @@ pub mod compact;
 pub mod context;
 pub mod dates;
 pub mod dream;
+pub mod echo;
 pub mod embed;
 pub mod exchange;
 pub mod extract;

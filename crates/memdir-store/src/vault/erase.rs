@@ -9,6 +9,7 @@ use std::io;
 
 use jiff::{SignedDuration, Timestamp};
 use memdir_core::change::{Author, Surface};
+use memdir_core::echo::Echoes;
 use memdir_core::hash::ContentHash;
 use memdir_core::memory::{INDEX_PAGE, MemoryPath};
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::catalog::{self, Catalog};
 use super::commit::Writer;
 use super::plan::Plan;
-use super::{CommitError, MAX_MEMORY, Vault, envelope};
+use super::{CommitError, MAX_MEMORY, Vault, echo, envelope};
 use crate::costs;
 use crate::disk::{Dir, ReadError};
 use crate::dream;
@@ -41,8 +42,12 @@ pub struct Erased {
     pub n_copies: usize,
     /// Versions in history.
     pub n_versions: usize,
+    /// Files of sessions that repeated its words.
+    pub n_echoes: usize,
     /// Which versions these were.
     pub hashes: BTreeSet<ContentHash>,
+    /// What they said, for a look at files that are not ours.
+    pub echoes: Echoes,
 }
 
 impl Erased {
@@ -51,6 +56,8 @@ impl Erased {
         self.n_live += other.n_live;
         self.n_copies += other.n_copies;
         self.n_versions += other.n_versions;
+        self.n_echoes += other.n_echoes;
+        self.echoes.add(&other.echoes);
         self.hashes.extend(&other.hashes);
     }
 }
@@ -306,7 +313,9 @@ impl Vault {
 
     /// Removes what the note names from everywhere; harmless to repeat.
     fn scrub(&self, state: &Dir, note: &Note) -> io::Result<Erased> {
-        let mut erased = Erased::default();
+        // First, while the text is still there to be looked for: a crash behind this leaves no echo, one before it all.
+        let echoes = self.echoes(state, note)?;
+        let mut erased = Erased { n_echoes: echo::redact(&self.home, &echoes)?, echoes, ..Erased::default() };
         notes::erase(self)?;
         for path in &note.paths {
             erased.n_live += usize::from(remove_live(&self.root, path, note)?);
@@ -333,6 +342,29 @@ impl Vault {
             index.remove(&verify::file_name(&self.id))?;
         }
         Ok(erased)
+    }
+
+    /// Reads every version of the note that is left, for the words that sessions repeat.
+    fn echoes(&self, state: &Dir, note: &Note) -> io::Result<Echoes> {
+        let mut echoes = Echoes::default();
+        let is_meant = |bytes: &[u8]| note.hashes.contains(&ContentHash::of(bytes));
+        for path in &note.paths {
+            if let Some(bytes) = readable(&self.root, path)?.filter(|bytes| is_meant(bytes)) {
+                echoes.add_version(&bytes);
+            }
+        }
+        if let Some(history) = History::open(state)? {
+            for id in history.ids()? {
+                let Some(record) = history.record(&id).map_err(io::Error::other)? else { continue };
+                let versions = record.versions.iter().filter(|(hash, _)| note.hashes.contains(*hash));
+                versions.for_each(|(_, bytes)| echoes.add_version(bytes));
+            }
+        }
+        // Without a version left this is a repetition, and the names may be those of others by now.
+        if !echoes.is_empty() {
+            stems(note).into_iter().for_each(|name| echoes.add_name(name));
+        }
+        Ok(echoes)
     }
 
     /// Takes the memory's line off the index page, without a trace in history.

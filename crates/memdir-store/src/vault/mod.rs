@@ -8,6 +8,7 @@
 mod catalog;
 mod commit;
 mod consolidate;
+mod echo;
 mod envelope;
 mod erase;
 mod foreign;

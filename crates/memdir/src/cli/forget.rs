@@ -1,8 +1,13 @@
 //! `memdir forget`: removes memories; with `--erase`, every byte of them.
 
+use std::path::PathBuf;
+
 use memdir_core::change::{Edit, Exit};
+use memdir_core::echo::Echoes;
 use memdir_core::memory::{MemoryPath, links};
 use memdir_core::search::Query;
+use memdir_core::text::count;
+use memdir_store::transcript::Transcripts;
 use memdir_store::vault::{Erased, Loaded, Vault};
 use serde_json::json;
 
@@ -170,19 +175,43 @@ fn erase(targets: &[Target], shelves: &[Shelf], context: &Context, ui: &mut Ui) 
     let names: Vec<&str> = targets.iter().map(|target| target.path.stem()).collect();
     let mentioned = mentions(targets, shelves);
     let (n_live, n_copies, n_versions) = (erased.n_live, erased.n_copies, erased.n_versions);
+    let theirs = still_said_in(&erased.echoes, context);
     if ui.is_json() {
-        ui.json(&json!({ "erased": names, "files": n_live, "copies": n_copies, "versions": n_versions, "still_mentioned_in": mentioned }));
+        ui.json(&json!({
+            "erased": names, "files": n_live, "copies": n_copies, "versions": n_versions, "sessions": erased.n_echoes,
+            "still_mentioned_in": mentioned, "still_said_in": theirs,
+        }));
         return Ok(Outcome::Done);
     }
     ui.line(&format!(
         "erased: {} ({n_live} files, {n_copies} copies, {n_versions} versions in history)",
         names.join(", ")
     ));
+    if erased.n_echoes > 0 {
+        let files = count(erased.n_echoes, "file", "files");
+        ui.say(&format!("taken out of what is kept of sessions: {files}"));
+    }
+    for file in &theirs {
+        ui.say(&format!(
+            "still said in a file of your agent, which is not ours to change: {}",
+            file.display()
+        ));
+    }
     if !mentioned.is_empty() {
         ui.say(&format!("still linked from: {}", mentioned.join(", ")));
     }
     ui.say("out of reach: git history, exports and backups you made, other machines");
     Ok(Outcome::Done)
+}
+
+/// Names the files of agents in which the words still stand.
+fn still_said_in(echoes: &Echoes, context: &Context) -> Vec<PathBuf> {
+    let sessions = Transcripts::of(&context.place).sessions();
+    let says = |session: &memdir_store::transcript::Session| {
+        session.turns().is_ok_and(|mut turns| turns.any(|turn| echoes.is_in(&turn.text)))
+    };
+    let of_agents = sessions.into_iter().filter(|session| session.file.is_some());
+    of_agents.filter(says).map(|session| session.path().to_owned()).collect()
 }
 
 /// Names the memories that still link to what was erased: their text is not ours to change.

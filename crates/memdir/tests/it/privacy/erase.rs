@@ -22,6 +22,50 @@ fn after_an_erase_no_byte_of_the_text_is_left_in_any_encoding() {
     assert!(sandbox.read("innocent").contains(&prose(1)));
 }
 
+/// F1: what sessions repeat goes too: journals, working memories, kept conversations, the blocks that sessions began with.
+#[test]
+fn an_erase_reaches_what_is_kept_of_sessions() {
+    let sandbox = sandbox();
+    sandbox.save("innocent", &prose(1));
+    let text = format!("Never tell {} that the {} moved to the old harbour.", CANARIES[0], CANARIES[1]);
+    let description = format!("the {} moved to the old harbour", CANARIES[1]);
+    let save = ["save", "secret-plan", "--type", "project", "--description", &description];
+    sandbox.memdir(&save).stdin(&text).ok();
+    let state = project_state(&sandbox);
+    let cut: String = text.chars().take(text.chars().count() - 12).collect();
+    let quoted = serde_json::to_string(&format!("Sure.\n{text}\nBye \"you\"")).unwrap();
+    let files = [
+        (
+            state.join("journal/2026/04/1-s.md"),
+            format!("# Day\n\n- asked: {cut}…\n- kept: a quiet afternoon\n"),
+        ),
+        (state.join("session/s.md"), format!("# Notes\n\n{}\n", text.replace(" that ", "\nthat "))),
+        (
+            state.join("transcripts/s.jsonl"),
+            format!("{{\"id\":\"1\",\"role\":\"user\",\"text\":{quoted}}}\n"),
+        ),
+        (sandbox.state().join("sessions/s.start"), format!("- [Plan](secret-plan.md): {description}\n")),
+    ];
+    for (path, text) in &files {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let output = sandbox.memdir(&["forget", "secret-plan", "--erase", "--yes", "--json"]).json();
+    assert_eq!(output["sessions"], 4, "{output}");
+    assert_eq!(hits(&sandbox), [""; 0]);
+    let read = |n: usize| fs::read_to_string(&files[n].0).unwrap();
+    assert!(read(0).contains("a quiet afternoon"), "{}", read(0));
+    let turn: serde_json::Value = serde_json::from_str(&read(2)).unwrap();
+    assert_eq!(turn["text"], "Sure.\n[erased].\nBye \"you\"");
+    assert!(!read(3).contains("secret-plan"), "{}", read(3));
+}
+
+/// The state of the one project in a sandbox.
+fn project_state(sandbox: &Sandbox) -> std::path::PathBuf {
+    let mut projects = fs::read_dir(sandbox.state().join("projects")).unwrap();
+    projects.next().unwrap().unwrap().path()
+}
+
 /// F1.
 #[test]
 fn an_erase_after_a_plain_forget_reaches_the_trash() {
