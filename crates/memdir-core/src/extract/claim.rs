@@ -4,7 +4,7 @@
 //! and "never push to main" do the same, and only one of them is a rule. So each type has what must speak for it, and what
 //! passes is told by what it points at: this file, right now, just this once. A question, a guess and a wish claim nothing.
 
-use super::fact::{tells_channel, tells_rhythm, tells_who_answers};
+use super::fact::{tells_channel, tells_promise, tells_rhythm, tells_who_answers};
 use super::sentence::Sentence;
 use super::shape::{asks_for_work, ends_with_reason, is_one_off, tells_where_kept, therefore};
 use super::words::{begins, has, table, without_interjections};
@@ -61,7 +61,7 @@ pub(super) fn claim(sentence: &Sentence, beside: Beside) -> Option<Claim> {
         let likely = likely(MemoryType::Reference).max(LIKELY);
         return Some(Claim { memory_type: MemoryType::Reference, likely });
     }
-    if tells_who_answers(sentence) || tells_rhythm(sentence) {
+    if tells_who_answers(sentence) || tells_rhythm(sentence) || tells_promise(sentence) {
         let likely = likely(MemoryType::Project).max(SURE);
         return Some(Claim { memory_type: MemoryType::Project, likely });
     }
@@ -80,6 +80,11 @@ fn by_shape(sentence: &Sentence, likely: f32, beside: Beside) -> Option<Claim> {
         if is_lasting || is_lasting_order(&order, sum, beside) {
             return feedback(likely.max(0.5));
         }
+    }
+    // Who says from when on, gives a rule, whatever the verb.
+    let said = without_interjections(&sentence.lower);
+    if begins(said, table("opening a rule")) && !is_one_off(&sentence.lower) {
+        return feedback(likely.max(LIKELY));
     }
     let gives_reason = ends_with_reason(&sentence.lower) || beside.has_reason;
     let is_told = is_order(sentence) || is_ban(sentence);

@@ -13,30 +13,42 @@ pub(super) fn tells_who_answers(sentence: &Sentence) -> bool {
     if !is_told_of_others(sentence) {
         return false;
     }
-    let verb =
+    let verbs =
         table("answers for").iter().filter_map(|verb| Some((find(&sentence.lower, verb)?, verb.len())));
-    let Some((at, length)) = verb.min() else { return false };
-    let (before, behind) = (&sentence.lower[..at], &sentence.lower[at + length..]);
-    let n_words = |text: &str| text.split_whitespace().count();
-    let is_subject = n_words(without_interjections(before)) <= 5 && names_somebody(sentence, at);
-    let is_korean = has(&sentence.lower, table("answers for, behind"));
-    is_subject && (n_words(behind) >= 1 || is_korean) && n_words(before) >= 1
+    let Some((at, length)) = verbs.min() else { return false };
+    let n_behind = sentence.lower[at + length..].split_whitespace().count();
+    let ends_so = has(&sentence.lower, table("answers for, behind"));
+    (n_behind >= 1 || ends_so) && names_somebody(sentence, at)
 }
 
-/// Says whether the text before `end` names a person or a team.
+/// Says whether what stands before a verb at `end` is a person or a team, perhaps by a pronoun for who was just named.
 fn names_somebody(sentence: &Sentence, end: usize) -> bool {
-    if sentence.lower.len() != sentence.text.len() {
-        return has(&sentence.lower, table("somebody"));
-    }
-    let Some(before) = sentence.text.get(..end) else { return false };
-    let subject = without_interjections(before);
-    let is_name = |word: &str| {
-        let letters = word.trim_matches(|c: char| !c.is_alphanumeric());
-        letters.starts_with(char::is_uppercase) && letters.chars().skip(1).any(char::is_lowercase)
+    let before = &sentence.lower[..end];
+    let clause_at = before.rfind([',', ';', '(']).map_or(0, |at| at + 1);
+    let subject = without_interjections(&before[clause_at..]).trim();
+    let is_pronoun = ["she", "he", "they", "sie", "er"].contains(&subject);
+    let is_short = subject.split_whitespace().count() <= 5;
+    let has_name = |from: usize| {
+        let is_same_length = sentence.lower.len() == sentence.text.len();
+        let named = sentence.text.get(from..end).filter(|_| is_same_length).unwrap_or_default();
+        without_interjections(named).split_whitespace().take(8).any(is_name)
     };
-    // What begins with a capital may only begin the sentence; a name has a verb right behind it.
-    let n_words = subject.split_whitespace().count();
-    subject.split_whitespace().any(is_name) && n_words <= 3 || has(&sentence.lower[..end], table("somebody"))
+    is_pronoun && has_name(0)
+        || is_short
+            && (has(subject, table("somebody"))
+                || has_name(clause_at) && !begins(subject, table("determiners")))
+}
+
+/// A name begins with a capital and goes on in small letters.
+fn is_name(word: &str) -> bool {
+    let letters = word.trim_matches(|c: char| !c.is_alphanumeric());
+    letters.starts_with(char::is_uppercase) && letters.chars().skip(1).any(char::is_lowercase)
+}
+
+/// Says whether a sentence tells what others were promised: "answers within 300 ms, that is in the contract".
+pub(super) fn tells_promise(sentence: &Sentence) -> bool {
+    let is_bound = has(&sentence.lower, table("obligations")) && has(&sentence.lower, table("specified"));
+    is_bound && is_stated(sentence) && !sentence.shows(&["ban", "please", "imperative"])
 }
 
 /// Says whether a sentence tells what happens again and again: "keys rotate on the 1st", "staging is wiped every Sunday".
@@ -57,12 +69,16 @@ pub(super) fn tells_channel(sentence: &Sentence) -> bool {
 /// specification of what is being built.
 fn is_told_of_others(sentence: &Sentence) -> bool {
     let said = without_interjections(&sentence.lower);
+    let first_clause = said.split([',', ';']).next().unwrap_or(said);
+    is_stated(sentence) && !has(first_clause, table("specified"))
+}
+
+/// Says whether a sentence states something of others, be it how it is or how it has to be.
+fn is_stated(sentence: &Sentence) -> bool {
+    let said = without_interjections(&sentence.lower);
     let is_of_task = [table("task"), table("wish"), table("asking"), table("not told of others")];
     let is_passing = sentence.shows(&["doing right now", "this session", "undecided", "doubt"]);
     let first_clause = said.split([',', ';']).next().unwrap_or(said);
-    !is_passing
-        && !sentence.reading.is_question()
-        && !is_of_task.iter().any(|words| begins(said, words))
-        && !asks_for_work(first_clause)
-        && !has(first_clause, table("specified"))
+    let is_told = !is_passing && !sentence.reading.is_question();
+    is_told && !is_of_task.iter().any(|words| begins(said, words)) && !asks_for_work(first_clause)
 }

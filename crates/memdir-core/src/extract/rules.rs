@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::claim::{Beside, Claim, claim};
 use super::confirm::{confirms, referent};
 use super::explain::{is_about_the_same, is_application, is_reason, is_statement, leans};
+use super::fact::tells_who_answers;
 use super::make::{Around, Finding, candidate};
 use super::sentence::{Sentence, sentences};
 use super::stranger;
@@ -189,7 +190,9 @@ impl<'w> Message<'w> {
     }
 
     fn beside(&self, n: usize) -> Beside {
-        let has_reason = self.sentences.get(n + 1).is_some_and(|more| is_reason(more) || is_statement(more));
+        // Who answers for a thing is worth knowing for its own sake, and no reason for something else.
+        let explains = |more: &Sentence| (is_reason(more) || is_statement(more)) && !tells_who_answers(more);
+        let has_reason = self.sentences.get(n + 1).is_some_and(explains);
         let before = self.window[..self.at].iter().chain(self.earlier);
         let widens = |more: &Sentence| begins(without_interjections(&more.lower), table("widening"));
         let is_extended = self.sentences.get(n + 1).is_some_and(widens);
@@ -209,7 +212,7 @@ impl<'w> Message<'w> {
             finding.evidence.insert(0, self.evidence(&before.range));
         }
         let mut next = n + 1;
-        while let Some(more) = self.sentences.get(next) {
+        while let Some(more) = self.sentences.get(next).filter(|more| !takes_back(&more.lower)) {
             // "I like how you did that. Keep doing it": the first says what.
             if confirms(more) {
                 finding.evidence.push(self.evidence(&more.range));
@@ -248,7 +251,9 @@ impl<'w> Message<'w> {
     fn is_of_another_kind(&self, sentence: &Sentence, first: Claim) -> bool {
         let own = claim(sentence, Beside::default()).map(|own| own.memory_type);
         let is_own = matches!(own, Some(MemoryType::User | MemoryType::Reference));
-        is_own && own != Some(first.memory_type) || sentence.shows(&["deadline"])
+        is_own && own != Some(first.memory_type)
+            || sentence.shows(&["deadline"])
+            || tells_who_answers(sentence)
     }
 
     /// Says whether the next sentence says the same again in other words, as people do: it claims the same and shares a word.

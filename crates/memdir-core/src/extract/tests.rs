@@ -35,6 +35,36 @@ fn found(text: &str) -> Vec<Candidate> {
     found_with(text, &[], &[])
 }
 
+/// TY-03, TY-08: facts told in passing, by the shape of the sentence.
+#[test]
+fn who_answers_what_comes_again_and_which_channel_are_found() {
+    for (said, memory_type) in [
+        ("btw Priya owns the billing service, ask her before changing invoices", MemoryType::Project),
+        ("the data team maintains the warehouse schema", MemoryType::Project),
+        ("the API keys rotate on the 1st of every month", MemoryType::Project),
+        ("incidents get posted in #eng-incidents, look there first", MemoryType::Reference),
+        ("please always use tabs in my Go files, two spaces break gofmt for me", MemoryType::Feedback),
+        ("exports must arrive before 6 am CET, that's in the SLA with Nordbank", MemoryType::Project),
+    ] {
+        let types: Vec<MemoryType> =
+            found(&format!("u: {said}")).iter().map(|candidate| candidate.memory_type).collect();
+        assert_eq!(types, [memory_type], "{said}");
+    }
+}
+
+/// W1-12: the same shapes, where nothing that lasts is said.
+#[test]
+fn what_only_looks_like_such_a_fact_is_left() {
+    for said in [
+        "check the wiki page on releases",
+        "the job should run every hour",
+        "who owns the billing service?",
+        "post the summary in #eng-incidents",
+    ] {
+        assert_eq!(found(&format!("u: {said}")), [], "{said}");
+    }
+}
+
 /// TY-06, TY-10, W1-12: the template of a body, absolute dates, a description that stands alone, exact quotes.
 #[test]
 fn a_candidate_has_its_reason_and_its_evidence() {

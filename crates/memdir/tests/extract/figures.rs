@@ -84,6 +84,18 @@ fn conversations_that_rules_were_made_on_are_understood() {
     check("build");
 }
 
+/// TY-03, TY-08, W1-16: everyday sessions, most of them without anything to keep.
+#[test]
+fn everyday_sessions_that_rules_were_made_on_are_understood() {
+    check("everyday");
+}
+
+/// The same, on everyday sessions that no rule was made on.
+#[test]
+fn everyday_sessions_that_rules_never_saw_are_understood() {
+    check("judge-everyday");
+}
+
 /// The same, on conversations that were written after the rules.
 #[test]
 fn conversations_that_rules_never_saw_are_understood() {
