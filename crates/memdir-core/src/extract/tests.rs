@@ -60,6 +60,7 @@ fn what_only_looks_like_such_a_fact_is_left() {
         "the job should run every hour",
         "who owns the billing service?",
         "post the summary in #eng-incidents",
+        "always run the linter before commits. actually no, forget that, CI does it",
     ] {
         assert_eq!(found(&format!("u: {said}")), [], "{said}");
     }

@@ -206,39 +206,49 @@ pub(super) fn is_standing(sentence: &Sentence<'_>) -> bool {
     const PASSING: [&str; 5] = ["now", "doing right now", "this session", "next step", "progress"];
     let seen = |signs: &[&str]| signs.iter().any(|sign| sentence.reading.seen(sign).is_some());
     let features = sentence.features;
-    let passes = features.get(Feature::Moment) + features.get(Feature::Doing) > 0.0 || seen(&PASSING);
-    let names_occasion = || {
-        seen(&["occasion of work", "condition", "always", "from now on"])
-            || names_step(&sentence.text.to_lowercase())
-    };
-    seen(&["imperative", "please", "ban", "duty"]) && !passes && names_occasion()
+    let step = step(sentence.text);
+    // "… before it is called done" reports nothing as done: what the occasion says is no news.
+    let end = step.unwrap_or(usize::MAX);
+    let is_news = |sign: &&str| sentence.reading.seen(sign).is_some_and(|span| span.end <= end);
+    let passes =
+        features.get(Feature::Moment) + features.get(Feature::Doing) > 0.0 || PASSING.iter().any(is_news);
+    let has_occasion = step.is_some() || seen(&["occasion of work", "condition", "always", "from now on"]);
+    seen(&["imperative", "please", "ban", "duty"]) && !passes && has_occasion
 }
 
-/// Says whether a text names a step of work by who takes it or by its verb: "before you push", "when renaming".
-fn names_step(lower: &str) -> bool {
+/// Finds where a text names a step of work by who takes it or by its verb: "before you push", "when renaming".
+fn step(text: &str) -> Option<usize> {
     const KOREAN: [&str; 4] = ["하기 전에", "할 때", "때마다", "한 뒤에"];
     const LEADS: [&str; 9] =
         ["before", "after", "when", "whenever", "once", "bevor", "wenn", "sobald", "nachdem"];
     const TAKERS: [&str; 12] =
         ["you", "it's", "it", "anything", "something", "a", "an", "any", "du", "es", "etwas", "ein"];
-    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric() && c != '\'').collect();
     let is_step = |next: &str| TAKERS.contains(&next) || next.len() > 5 && next.ends_with("ing");
-    words.windows(2).any(|pair| LEADS.contains(&pair[0]) && is_step(pair[1]))
-        || KOREAN.iter().any(|words| lower.contains(words))
+    let is_lead = |word: &str| LEADS.iter().any(|lead| lead.eq_ignore_ascii_case(word));
+    let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '\'').peekable();
+    let mut at = 0;
+    while let Some(word) = words.next() {
+        if is_lead(word) && words.peek().is_some_and(|next| is_step(next)) {
+            return Some(at);
+        }
+        at += word.len();
+        at += text[at..].chars().next().map_or(0, char::len_utf8);
+    }
+    KOREAN.iter().find_map(|words| text.find(words))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{is_conventional, names_step};
+    use super::{is_conventional, step};
 
     #[test]
     fn a_step_of_work_is_named_by_its_taker_or_its_verb() {
         for text in ["before it is called done", "when renaming a column", "bevor du pushst", "배포하기 전에"]
         {
-            assert!(names_step(text), "{text}");
+            assert!(step(text).is_some(), "{text}");
         }
         for text in ["before lunch", "after the call", "once more", "rename the column"] {
-            assert!(!names_step(text), "{text}");
+            assert_eq!(step(text), None, "{text}");
         }
     }
 

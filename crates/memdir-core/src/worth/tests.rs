@@ -49,6 +49,7 @@ fn check_with(text: &str, evidence: &Evidence, expect: Expect) {
 fn an_order_for_every_occasion_is_kept() {
     for text in [
         "for UI work show me a screenshot before you call it done",
+        "Show a screenshot of UI work before it is called done.",
         "Show the plan before touching a migration.",
         "Zeig mir den Plan, bevor du eine Migration anfasst.",
     ] {
