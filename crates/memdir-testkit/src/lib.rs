@@ -3,13 +3,14 @@
 //! Start at [`Sandbox`]: a temporary home, state directory and vault with a fixed clock and an empty
 //! environment. [`Sandbox::memdir`] gives an [`Invocation`], which runs to an [`Output`], keeps running as a
 //! [`Running`], or is traced into a [`Trace`] of system calls. A [`Tree`] is every file below a directory, for
-//! comparing before with after. A [`ModelServer`] is a model that says what a test tells it to, for driving real
+//! comparing before with after. A [`Project`] is a repository with an agent's sessions in it. A [`ModelServer`] is a model that says what a test tells it to, for driving real
 //! agents. Everything here panics with a readable message: it is only called by tests.
 #![expect(clippy::unwrap_used, reason = "a test harness reports by panicking")]
 
 mod invocation;
 mod model;
 mod payloads;
+mod project;
 mod random;
 mod sandbox;
 mod trace;
@@ -18,6 +19,7 @@ mod tree;
 pub use invocation::{Invocation, Output, Running};
 pub use model::{Api, Claimed, ModelServer, Request, Rule, Spoken};
 pub use payloads::payloads;
+pub use project::Project;
 pub use random::Random;
 pub use sandbox::{NOW, Sandbox};
 pub use trace::{Call, Trace};

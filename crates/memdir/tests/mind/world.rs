@@ -1,8 +1,35 @@
 //! A sandbox whose user configured a model that a test scripts, over HTTP.
 
 use std::fs;
+use std::ops::Deref;
 
-use memdir_testkit::{Invocation, ModelServer, Rule, Sandbox};
+use memdir_testkit::{Invocation, ModelServer, Project, Rule, Sandbox};
+
+/// A repository whose user configured a model that a test scripts.
+pub(crate) struct Modelled {
+    project: Project,
+    pub(crate) server: ModelServer,
+}
+
+impl Deref for Modelled {
+    type Target = Project;
+
+    fn deref(&self) -> &Project {
+        &self.project
+    }
+}
+
+impl Modelled {
+    pub(crate) fn new(name: &str, files: &[(&str, &str)], rules: Vec<Rule>) -> Self {
+        let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_memdir"));
+        let project = Project::new(sandbox, name, files).with_env("ANTHROPIC_API_KEY", "k");
+        let server = ModelServer::start(rules);
+        let url = server.url();
+        let args = ["model", "use", "anthropic", "--model", "claude-haiku-4-5", "--base-url", &url];
+        project.memdir(&args).ok();
+        Self { project, server }
+    }
+}
 
 /// A sandbox whose user configured a model that a test scripts.
 pub(crate) struct World {

@@ -8,7 +8,7 @@ use memdir_store::queue::Kind;
 use memdir_testkit::NOW;
 use serde_json::{Value, json};
 
-use crate::world::{World, git};
+use crate::world::World;
 
 fn watch(world: &World, at: &str) -> Value {
     world.memdir(&["watch", "--once"]).at(at).json()["projects"][0].clone()
@@ -40,7 +40,7 @@ fn a_change_behind_a_claim_needs_verification_within_a_tick() {
     );
     let verify = world.memdir(&["verify", "project-doors"]).json();
     assert_eq!(verify["memories"][0]["state"], "stale", "{verify}");
-    git(&world.dir, &["checkout", "-q", "--", "src/doors.rs"]);
+    world.git(&["checkout", "-q", "--", "src/doors.rs"]);
     assert_eq!(watch(&world, NOW)["needs_verification"], json!([]), "what is back is so again");
 }
 
@@ -50,7 +50,7 @@ fn a_name_that_left_the_code_needs_verification() {
     let world = World::new();
     watch(&world, NOW);
     fs::write(world.dir.join("src/doors.rs"), "pub fn open_gate() {}\n").unwrap();
-    git(&world.dir, &["commit", "-qam", "gates"]);
+    world.git(&["commit", "-qam", "gates"]);
     assert_eq!(watch(&world, NOW)["needs_verification"], json!(["project-doors"]));
 }
 

@@ -1,7 +1,8 @@
 //! A project with a repository, a vault and sessions, and the queue beside it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::ops::Deref;
+use std::path::Path;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,30 +11,31 @@ use memdir_core::host::Agent;
 use memdir_store::lock::Lock;
 use memdir_store::place::{self, Environment, Place};
 use memdir_store::queue::{Job, Kind, Queue};
-use memdir_testkit::{Invocation, NOW, Sandbox};
+use memdir_testkit::{NOW, Project, Sandbox};
 use serde_json::{Value, json};
 
 /// Nothing here takes as long, even on a machine that is busy with other things.
 const HANG: Duration = Duration::from_secs(60);
 
 pub(crate) struct World {
-    pub(crate) sandbox: Sandbox,
-    pub(crate) dir: PathBuf,
+    project: Project,
     /// As it is registered.
     pub(crate) place: Place,
+}
+
+impl Deref for World {
+    type Target = Project;
+
+    fn deref(&self) -> &Project {
+        &self.project
+    }
 }
 
 impl World {
     /// A repository with one file, and a vault with one memory that names it.
     pub(crate) fn new() -> Self {
         let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_memdir"));
-        let dir = sandbox.root().join("web-app").to_owned();
-        fs::create_dir_all(dir.join("src")).unwrap();
-        let dir = dir.canonicalize().unwrap();
-        fs::write(dir.join("src/doors.rs"), "pub fn open_door() {}\n").unwrap();
-        git(&dir, &["init", "-q", "-b", "main"]);
-        git(&dir, &["add", "-A"]);
-        git(&dir, &["commit", "-q", "-m", "doors"]);
+        let project = Project::new(sandbox, "web-app", &[("src/doors.rs", "pub fn open_door() {}\n")]);
         let args = [
             "save",
             "project-doors",
@@ -45,16 +47,11 @@ impl World {
             "the audit asks for it",
         ];
         let body = "The vendor's doors are opened by `open_door()` in `src/doors.rs`, because of the audit.";
-        let saved = sandbox.memdir(&args).without_env("MEMDIR_VAULT").cwd(&dir).stdin(body).run();
+        let saved = project.memdir(&args).stdin(body).run();
         assert!(saved.is_ok(), "{saved}");
-        let place = place::locate(&environment(&sandbox, &dir)).unwrap();
+        let place = place::locate(&environment(&project.sandbox, &project.dir)).unwrap();
         assert!(place.is_registered());
-        Self { sandbox, dir, place }
-    }
-
-    /// A command in the project.
-    pub(crate) fn memdir(&self, args: &[&str]) -> Invocation {
-        self.sandbox.memdir(args).without_env("MEMDIR_VAULT").cwd(&self.dir)
+        Self { project, place }
     }
 
     pub(crate) fn queue(&self) -> Queue {
@@ -66,30 +63,6 @@ impl World {
         let job = Job::new(kind, &self.place, NOW.parse().unwrap());
         let job = job.about(session, Some(Agent::ClaudeCode), Some(self.transcript(session)));
         self.queue().push(&job).unwrap();
-    }
-
-    pub(crate) fn transcript(&self, session: &str) -> PathBuf {
-        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
-        let slug: String = self.dir.to_str().unwrap().chars().map(plain).collect();
-        self.sandbox.home().join(".claude/projects").join(slug).join(format!("{session}.jsonl"))
-    }
-
-    /// Adds turns to the file of a session as Claude Code does; `hour` is when they were said.
-    pub(crate) fn says(&self, session: &str, hour: u32, turns: &[(&str, Value)]) {
-        let path = self.transcript(session);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let mut text = fs::read_to_string(&path).unwrap_or_default();
-        let n_before = text.lines().count();
-        for (n, (role, content)) in turns.iter().enumerate() {
-            let line = json!({
-                "parentUuid": null, "isSidechain": false, "type": role,
-                "message": { "role": role, "content": content }, "uuid": format!("{session}-{}", n_before + n),
-                "timestamp": format!("2026-04-02T{hour:02}:{n:02}:00.000Z"), "cwd": self.dir,
-                "sessionId": session, "version": "2.1.325", "gitBranch": "main",
-            });
-            text.push_str(&format!("{line}\n"));
-        }
-        fs::write(path, text).unwrap();
     }
 
     /// A session of some length in which something was asked, changed and left open.
@@ -160,17 +133,6 @@ pub(crate) fn environment(sandbox: &Sandbox, dir: &Path) -> Environment {
         search_path: std::env::var_os("PATH"),
         ..Environment::default()
     }
-}
-
-pub(crate) fn git(dir: &Path, args: &[&str]) {
-    let output = Command::new("git")
-        .args(["-c", "user.name=A", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"])
-        .args(args)
-        .current_dir(dir)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .output()
-        .expect("install git: this test cannot do without");
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// Waits until something is so; hanging is a failure.
