@@ -178,7 +178,9 @@ impl CostBook {
         self.change_with(now, |book, _| {
             let Some(at) = book.runs.iter().position(|open| open.run == run.id) else { return Ok(None) };
             let counted = book.runs.remove(at).counted;
-            let receipt = Receipt::new(now, &run.id, run.job, &run.model, counted, ms, outcome, mems);
+            let session = run.session.as_ref().map(|session| session.id.as_str());
+            let receipt =
+                Receipt::new(now, &run.id, run.job, &run.model, counted, ms, outcome, mems, session);
             self.append(&receipt)?;
             Ok(Some(receipt))
         })
@@ -188,12 +190,14 @@ impl CostBook {
     pub fn note_free(
         &self,
         job: Job,
+        session: Option<&str>,
         ms: u64,
         mems: &[String],
         now: Timestamp,
     ) -> Result<Receipt, BookError> {
         let id = random_hex().map_err(|err| self.failed(err))?;
-        let receipt = Receipt::new(now, &id, job, "none", Counted::default(), ms, RunOutcome::Ok, mems);
+        let (counted, outcome) = (Counted::default(), RunOutcome::Ok);
+        let receipt = Receipt::new(now, &id, job, "none", counted, ms, outcome, mems, session);
         let _lock = Lock::acquire(&self.home.join("locks"), LOCK)?;
         self.append(&receipt)?;
         Ok(receipt)
@@ -392,7 +396,8 @@ impl OpenRun {
 
     fn receipt(&self, now: Timestamp) -> Receipt {
         let counted = self.counted + self.reserved;
-        Receipt::new(now, &self.run, self.job, &self.model, counted, 0, RunOutcome::Lost, &[])
+        let (outcome, session) = (RunOutcome::Lost, self.session.as_deref());
+        Receipt::new(now, &self.run, self.job, &self.model, counted, 0, outcome, &[], session)
     }
 }
 

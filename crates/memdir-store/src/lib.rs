@@ -18,6 +18,7 @@ pub mod keys;
 pub mod ledger;
 pub mod lock;
 pub mod magic;
+pub mod news;
 pub mod notes;
 pub mod obedience;
 pub mod place;

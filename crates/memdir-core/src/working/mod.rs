@@ -2,8 +2,9 @@
 //!
 //! A long session is summed up in a file of its own, by rules and without a model: what was asked, how far it is, what
 //! went wrong, what is next, what must not be forgotten. [`due`] says when that is worth it, out of a [`Progress`] that
-//! counts along; [`text`] writes the file out of a [`Digest`](crate::journal::Digest); [`Restoration`] is what a session
-//! gets back after a compaction. The same turns always make the same bytes. Files are read and written elsewhere.
+//! counts along; [`text`] writes the file out of a [`Digest`](crate::journal::Digest), and [`bounded`] holds what a model
+//! wrote to the same form; [`Restoration`] is what a session gets back after a compaction. The same turns always make the
+//! same bytes. Files are read and written elsewhere.
 
 mod notes;
 mod progress;
@@ -12,6 +13,6 @@ mod restoration;
 #[cfg(test)]
 mod tests;
 
-pub use notes::{HEADINGS, MAX_TEXT, text};
-pub use progress::{FIRST_TOKENS, MORE_CALLS, MORE_TOKENS, Progress, due};
+pub use notes::{HEADINGS, MAX_TEXT, bounded, text, with_last_wish};
+pub use progress::{FIRST_TOKENS, MORE_CALLS, MORE_TOKENS, Mark, Progress, due};
 pub use restoration::Restoration;

@@ -26,15 +26,67 @@ const TOLD_ERRORS: usize = 6;
 const READ_MESSAGES: usize = 40;
 /// Longest line, in characters.
 const MAX_LINE: usize = 180;
+/// Longest line of notes that are too long, in characters: even of the widest ones it fits into every section.
+const MAX_OTHERS_LINE: usize = 190;
 
 /// Writes working memory. Files below `root` are named from there.
 pub fn text(digest: &Digest, root: &str) -> String {
     let sections = [task(digest), state(digest, root), discoveries(digest), next(digest), context(digest)];
+    let sections = sections.map(|lines| lines.iter().map(|line| format!("{line}\n")).collect::<String>());
+    joined(&sections, |nth| ROOM[nth])
+}
+
+/// Makes working memory of notes that somebody else wrote: from the first heading on, the five headings in order and
+/// no others, within the size. What is too long loses the ends of its sections, never a heading. `None` if a heading
+/// is missing.
+pub fn bounded(text: &str) -> Option<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut starts = Vec::new();
+    for heading in HEADINGS {
+        let from = starts.last().map_or(0, |last| last + 1);
+        let is_it = |line: &&str| line.trim_end().strip_prefix("## ") == Some(heading);
+        starts.push(from + lines[from..].iter().position(is_it)?);
+    }
+    let ends = starts.iter().skip(1).copied().chain([lines.len()]);
+    let sections: Vec<&[&str]> = starts.iter().zip(ends).map(|(start, end)| &lines[start + 1..end]).collect();
+    let within = |line: usize| sections.iter().map(|lines| others(lines, line)).collect::<Vec<String>>();
+    let whole = joined(&within(usize::MAX), |_| usize::MAX);
+    Some(if whole.len() <= MAX_TEXT { whole } else { joined(&within(MAX_OTHERS_LINE), |nth| ROOM[nth]) })
+}
+
+/// Adds what the user asked last to notes that were written before, if it is not there already.
+pub fn with_last_wish(notes: &str, digest: &Digest) -> String {
+    let Some((_, last)) = digest.messages().last() else { return notes.to_owned() };
+    let (line, heading) = (format!("- Asked last: {}\n", short(last)), format!("## {}\n", HEADINGS[0]));
+    match notes.find(&heading).map(|at| at + heading.len()) {
+        Some(at) if !notes.contains(&line) => {
+            let added = format!("{}{line}{}", &notes[..at], &notes[at..]);
+            bounded(&added).unwrap_or(added)
+        }
+        _ => notes.to_owned(),
+    }
+}
+
+/// Makes the lines of a section that somebody else wrote: none is a heading or blank, and none is longer than `limit`
+/// characters.
+fn others(lines: &[&str], limit: usize) -> String {
+    let lines =
+        lines.iter().map(|line| line.trim_end().trim_start_matches('#')).filter(|line| !line.is_empty());
+    let cut = lines.map(|line| {
+        let cut: String = line.chars().take(limit).collect();
+        let more = if cut.len() < line.len() { "…" } else { "" };
+        format!("{cut}{more}\n")
+    });
+    cut.collect()
+}
+
+/// Puts sections under their headings, each within its room.
+fn joined(sections: &[String], room: impl Fn(usize) -> usize) -> String {
     let mut out = String::new();
-    for ((heading, room), lines) in HEADINGS.into_iter().zip(ROOM).zip(sections) {
-        let lines = if lines.is_empty() { vec!["- nothing yet".to_owned()] } else { lines };
-        let body: String = lines.iter().map(|line| format!("{line}\n")).collect();
-        let _ = write!(out, "## {heading}\n{}\n", whole_lines(&body, room));
+    for (nth, (heading, body)) in HEADINGS.into_iter().zip(sections).enumerate() {
+        let body = whole_lines(body, room(nth));
+        let body = if body.is_empty() { "- nothing yet\n" } else { body };
+        let _ = write!(out, "## {heading}\n{body}\n");
     }
     out.truncate(out.trim_end().len());
     out.push('\n');

@@ -216,3 +216,35 @@ fn a_restoration_fits_its_budget() {
     );
     assert!(shown.contains("a line of notes") && shown.contains(" more\n"), "{shown}");
 }
+
+fn five(body: &str) -> String {
+    HEADINGS.map(|heading| format!("## {heading}\n{body}\n")).join("\n")
+}
+
+/// SM-05: five headings in order, no others, within the size, whatever was written.
+#[test]
+fn sm_05_what_others_wrote_is_held_to_the_form() {
+    assert_eq!(bounded(&format!("Here:\n\n{}", five("- one"))).unwrap(), five("- one"));
+    assert_eq!(bounded(&five("- one").replace("## Next Steps", "## Next")), None);
+    let turned = five("- one").replace("## Task Overview", "## x").replace("Next Steps", "Task Overview");
+    assert_eq!(bounded(&turned), None, "in another order");
+    let headings = |text: &str| text.lines().filter(|line| line.starts_with('#')).count();
+    for body in ["## Task Overview\n# Mine\n- one", "", &"- word\n".repeat(2_000), &"가".repeat(9_000)] {
+        let kept = bounded(&five(body)).unwrap();
+        assert!(kept.len() <= MAX_TEXT, "{}", kept.len());
+        assert_eq!(headings(&kept), 5, "{kept}");
+        assert_eq!(bounded(&kept).as_ref(), Some(&kept), "once is enough");
+    }
+    assert!(bounded(&five(&"가".repeat(9_000))).unwrap().contains('가'), "a long line is cut, not lost");
+}
+
+#[test]
+fn the_last_wish_is_added_to_notes_that_do_not_know_it() {
+    let mut digest = Digest::default();
+    assert_eq!(with_last_wish(&five("- one"), &digest), five("- one"));
+    digest.take(&turn(Role::User, "Now the docs"));
+    let added = with_last_wish(&five("- one"), &digest);
+    assert!(added.starts_with("## Task Overview\n- Asked last: Now the docs\n- one\n"), "{added}");
+    assert_eq!(with_last_wish(&added, &digest), added);
+    assert!(with_last_wish(&bounded(&five(&"- word\n".repeat(2_000))).unwrap(), &digest).len() <= MAX_TEXT);
+}

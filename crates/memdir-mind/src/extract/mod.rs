@@ -22,6 +22,7 @@ use crate::agent::{Budget, Content, Job, Kind, Proposal, Purpose, Refused, Repor
 use crate::model::{Model, ModelError};
 use crate::sandbox::{Brief, Sandbox, SandboxError};
 
+pub(crate) use prompt::conversation;
 pub use prompt::{system, task};
 pub use source::Sources;
 

@@ -71,7 +71,7 @@ pub fn task(window: &[Said], view: &View, today: Date, key: &[u8]) -> String {
 }
 
 /// Writes the newest messages that there is room for, oldest first, under their numbers.
-fn conversation(window: &[Said]) -> (String, usize) {
+pub(crate) fn conversation(window: &[Said]) -> (String, usize) {
     let mut room = MAX_WINDOW;
     let mut shown = Vec::new();
     for (n, said) in window.iter().enumerate().rev() {

@@ -31,8 +31,10 @@ const ASKING: &str = "asking";
 const CLAUDE_OVERHEAD: u64 = 2_000;
 /// What Codex reads beyond a question; measured: 9,200.
 const CODEX_OVERHEAD: u64 = 15_000;
-/// What a session may hold that is forked from.
+/// What a session may hold that is forked from, where nobody knows what it does.
 const FORK_OVERHEAD: u64 = 200_000;
+/// What a session may have grown by since its last request told what it holds.
+const FORK_GROWTH: u64 = 4_000;
 /// Refuses each use of a tool, for a fork. Other people's settings stay as they are: they hold the login.
 const NO_TOOLS: &str = r#"{"hooks":{"PreToolUse":[{"matcher":"","hooks":[{"type":"command","command":"echo 'no tools here' >&2; exit 2"}]}]}}"#;
 
@@ -74,6 +76,8 @@ pub struct Agent {
 struct Fork {
     session: String,
     project: PathBuf,
+    /// What it reads at most before the question.
+    tokens: u64,
 }
 
 impl Agent {
@@ -93,9 +97,24 @@ impl Agent {
     pub fn forked_from(mut self, session: &str, project: &Path) -> Self {
         let is_plain = !session.is_empty() && session.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
         if self.host == Host::Claude && is_plain && !session.starts_with('-') {
-            self.fork = Some(Fork { session: session.to_owned(), project: project.to_owned() });
+            let (session, project) = (session.to_owned(), project.to_owned());
+            self.fork = Some(Fork { session, project, tokens: FORK_OVERHEAD });
         }
         self
+    }
+
+    /// Says what the last request of the session that is forked from read, in tokens: so much is paid for again at most.
+    #[must_use]
+    pub fn holding(mut self, tokens: u64) -> Self {
+        if let Some(fork) = self.fork.as_mut().filter(|_| tokens > 0) {
+            fork.tokens = tokens.saturating_add(tokens / 4).saturating_add(FORK_GROWTH);
+        }
+        self
+    }
+
+    /// Says whether it is asked as a fork of a session.
+    pub fn is_forked(&self) -> bool {
+        self.fork.is_some()
     }
 
     fn arguments(&self, instructions: &Path) -> Vec<OsString> {
@@ -238,7 +257,7 @@ impl Model for Agent {
 
     fn overhead(&self) -> u64 {
         match (self.host, &self.fork) {
-            (_, Some(_)) => FORK_OVERHEAD,
+            (_, Some(fork)) => fork.tokens,
             (Host::Claude, None) => CLAUDE_OVERHEAD,
             (Host::Codex, None) => CODEX_OVERHEAD,
         }

@@ -14,6 +14,7 @@
 mod agent;
 mod anthropic;
 mod base;
+mod beating;
 mod chat;
 mod http;
 mod nearby;
@@ -33,9 +34,10 @@ use serde_json::Value;
 
 pub use agent::{Agent, Host};
 pub use base::{BadBase, Base};
+pub use beating::Beating;
 pub use http::Service;
 pub use nearby::nearby;
-pub use open::{Env, Purpose, find_program, open};
+pub use open::{Env, Opened, Purpose, Running, find_program, open, open_fork};
 pub use sampling::Sampling;
 pub use wire::Dialect;
 

@@ -23,6 +23,26 @@ pub enum Purpose {
     Large,
 }
 
+/// What is said where a host's own model is wanted and no host calls.
+const LENT_TO_CALLS: &str =
+    "a host lends its model only to the calls it makes of `memdir mcp`; rules do the rest";
+
+/// A model that was opened.
+pub type Opened = Box<dyn Model + Send>;
+
+/// A session of Claude Code that is running, from which a fork can be asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Running<'a> {
+    /// The host's id of it.
+    pub session: &'a str,
+    /// Where it began.
+    pub project: &'a Path,
+    /// The host's file.
+    pub transcript: &'a Path,
+    /// What its last request read, in tokens; 0 if nobody knows.
+    pub tokens: u64,
+}
+
 /// What surrounds the process: its variables, without those that a repository sets, and the state root.
 pub struct Env {
     home: PathBuf,
@@ -95,13 +115,14 @@ fn is_of_session(name: &OsStr) -> bool {
 }
 
 /// Opens the model that the user configured. None is configured more often than not, and [`ModelError::None`] says so.
-pub fn open(settings: &ModelSettings, env: &Env, purpose: Purpose) -> Result<Box<dyn Model>, ModelError> {
+pub fn open(settings: &ModelSettings, env: &Env, purpose: Purpose) -> Result<Opened, ModelError> {
     let name = match purpose {
         Purpose::Small => settings.small.as_deref().or(settings.name.as_deref()),
         Purpose::Large => settings.name.as_deref(),
     };
     let (dialect, usual_base, usual_name) = match settings.service {
         ServiceKind::None => return Err(ModelError::None),
+        ServiceKind::Sampling => return Err(ModelError::Refused(LENT_TO_CALLS.to_owned())),
         ServiceKind::Claude => return agent(Host::Claude, name, env),
         ServiceKind::Codex => return agent(Host::Codex, name, env),
         ServiceKind::Anthropic => (Dialect::Anthropic, "https://api.anthropic.com", Some(anthropic(purpose))),
@@ -155,7 +176,21 @@ fn key(settings: &ModelSettings, env: &Env) -> Result<Option<Secret>, ModelError
     }
 }
 
-fn agent(host: Host, model: Option<&str>, env: &Env) -> Result<Box<dyn Model>, ModelError> {
+/// Opens a fork of a running session, where the user's own Claude Code is configured and would find that session.
+pub fn open_fork(settings: &ModelSettings, env: &Env, running: &Running<'_>) -> Option<Opened> {
+    let home = env.var("CLAUDE_CONFIG_DIR").map(PathBuf::from);
+    let home = home.or_else(|| env.var("HOME").map(|home| Path::new(home).join(".claude")))?;
+    let is_known = running.transcript.starts_with(home.join("projects")) && running.project.is_dir();
+    if settings.service != ServiceKind::Claude || !is_known {
+        return None;
+    }
+    let program = find_program(Host::Claude.program(), env)?;
+    let agent = Agent::new(Host::Claude, program, None, env);
+    let agent = agent.forked_from(running.session, running.project).holding(running.tokens);
+    agent.is_forked().then(|| Box::new(agent) as Opened)
+}
+
+fn agent(host: Host, model: Option<&str>, env: &Env) -> Result<Opened, ModelError> {
     let missing = || ModelError::Refused(format!("`{}` is not installed", host.program()));
     let program = find_program(host.program(), env).ok_or_else(missing)?;
     Ok(Box::new(Agent::new(host, program, model, env)))

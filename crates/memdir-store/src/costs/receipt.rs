@@ -130,6 +130,9 @@ pub struct Receipt {
     pub outcome: RunOutcome,
     /// The memories that came of it.
     pub mems: Vec<String>,
+    /// The session on whose account it was, if one's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
 }
 
 impl Receipt {
@@ -143,10 +146,12 @@ impl Receipt {
         ms: u64,
         outcome: RunOutcome,
         mems: &[String],
+        session: Option<&str>,
     ) -> Self {
         let Counted { tokens_in, tokens_out, cached, usd } = counted;
         let (run, model, usd, mems) = (run.to_owned(), model.to_owned(), usd.dollars(), mems.to_vec());
-        Self { t, run, job, model, tokens_in, tokens_out, cached, usd, ms, outcome, mems }
+        let session = session.map(str::to_owned);
+        Self { t, run, job, model, tokens_in, tokens_out, cached, usd, ms, outcome, mems, session }
     }
 
     /// Returns what counts under a cap. An amount that is none counts as nothing.

@@ -139,7 +139,7 @@ fn a_run_that_asked_nothing_leaves_no_receipt_and_one_without_a_model_shows_zero
     let temp = tempfile::tempdir().unwrap();
     let book = book(temp.path(), 1_000);
     assert_eq!(book.close(&run(), RunOutcome::Held, 1, &[], now()).unwrap(), None);
-    let free = book.note_free(Job::Dream, 3, &[], now()).unwrap();
+    let free = book.note_free(Job::Dream, None, 3, &[], now()).unwrap();
     assert_eq!((free.model.as_str(), free.usd, free.tokens_in), ("none", 0.0, 0));
     assert_eq!(book.receipts(None).unwrap(), [free]);
 }
@@ -159,7 +159,7 @@ fn a_cap_that_was_reached_is_told_once_a_day() {
 fn lines_that_cannot_be_read_cost_only_themselves() {
     let temp = tempfile::tempdir().unwrap();
     let book = book(temp.path(), 1_000);
-    let receipt = book.note_free(Job::Select, 3, &[], now()).unwrap();
+    let receipt = book.note_free(Job::Select, None, 3, &[], now()).unwrap();
     fs::write(temp.path().join("costs/other-2026-04.jsonl"), b"{\"t\":\n\xff\n").unwrap();
     assert_eq!(book.receipts(Some("2026-04")).unwrap(), [receipt]);
     assert_eq!(book.receipts(Some("2026-03")).unwrap(), []);
@@ -170,8 +170,8 @@ fn f1_names_of_erased_memories_leave_the_receipts_and_nothing_else_does() {
     let temp = tempfile::tempdir().unwrap();
     let book = book(temp.path(), 1_000);
     erase_names(temp.path(), &BTreeSet::from(["a"])).unwrap();
-    let kept = book.note_free(Job::Extract, 1, &["b".into()], now()).unwrap();
-    let mut told = book.note_free(Job::Extract, 2, &["a".into(), "b".into()], now()).unwrap();
+    let kept = book.note_free(Job::Extract, None, 1, &["b".into()], now()).unwrap();
+    let mut told = book.note_free(Job::Extract, None, 2, &["a".into(), "b".into()], now()).unwrap();
     erase_names(temp.path(), &BTreeSet::from(["a", "c"])).unwrap();
     told.mems[0] = "erased".into();
     assert_eq!(book.receipts(None).unwrap(), [kept, told]);

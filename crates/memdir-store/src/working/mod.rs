@@ -11,6 +11,9 @@
 //!                    └──────────── session/<session>.json: how far, what so far ◀┘
 //! ```
 //!
+//! Where a model may be asked, [`wanting`] says that rules wrote notes which nobody has asked a model for, and
+//! [`Wanting::answered`] puts its notes in their place.
+//!
 //! Everything here is made from the host's file again if it is lost, so no write waits for the disk. Look at [`Session`].
 
 mod state;
@@ -18,6 +21,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -28,8 +32,8 @@ use memdir_core::host::{Agent, said_by_user};
 use memdir_core::journal::Digest;
 use memdir_core::obedience::Bound;
 use memdir_core::secrets::Scanner;
-use memdir_core::transcript::{Host, Role};
-use memdir_core::working::{self, Progress, due};
+use memdir_core::transcript::{Host, Role, Turn};
+use memdir_core::working::{self, Mark, Progress, due};
 
 use crate::disk::Dir;
 use crate::journal::Journal;
@@ -44,6 +48,8 @@ use state::{State, Store};
 
 /// As much of a host's file is read at once; more waits for the next time.
 const MAX_READ: u64 = 4 * 1024 * 1024;
+/// As many of the last turns are handed to a model at most.
+const MAX_LATELY: usize = 600;
 /// No working memory is larger, whoever wrote it.
 const MAX_FILE: u64 = 64 * 1024;
 /// A session that said nothing for so long is over, whatever its host says.
@@ -143,13 +149,69 @@ pub fn before_compaction(session: &Session<'_>, now: Timestamp) -> io::Result<Op
     loop {
         if let Some(_lock) = session.lock()? {
             let (_, state) = session.advance(&store, Wish::Now, now)?;
-            return Ok(state.filter(|state| !state.digest().is_empty()).map(|state| session.text(&state)));
+            let is_something = state.is_some_and(|state| !state.digest().is_empty());
+            return if is_something { read(session.place, session.id) } else { Ok(None) };
         }
         if Instant::now() >= until {
             return read(session.place, session.id);
         }
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// Notes that rules wrote and no model was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanting {
+    mark: Option<Mark>,
+    n_prompts: usize,
+}
+
+/// Says whether a session has notes that rules wrote and no model was asked for.
+pub fn wanting(session: &Session<'_>) -> io::Result<Option<Wanting>> {
+    let Some(state) = Store::of(session.place).load(session.id)?.filter(|state| state.head.unasked) else {
+        return Ok(None);
+    };
+    Ok(Some(Wanting { mark: state.head.progress.written, n_prompts: state.digest().n_prompts() }))
+}
+
+impl Wanting {
+    /// Notes that a model was asked, and puts what it wrote in the place of what rules did. Notes that are older than
+    /// those which rules wrote meanwhile are left out; says whether they were taken.
+    pub fn answered(&self, session: &Session<'_>, notes: Option<&str>) -> io::Result<bool> {
+        let locks = session.place.home.join("locks");
+        let _lock = Lock::acquire(&locks, &lock_name(session.id)).map_err(io::Error::other)?;
+        let store = Store::of(session.place);
+        let Some(mut state) = store.load(session.id)? else { return Ok(false) };
+        if state.head.progress.written != self.mark {
+            return Ok(false);
+        }
+        state.head.unasked = false;
+        let dir = store.ensure()?;
+        if let Some(notes) = notes {
+            state.head.by_model = Some(self.n_prompts);
+            dir.replace_derived(&dir, &format!("{}.md", file_stem(session.id)), notes.as_bytes())?;
+        }
+        store.save(&dir, &state)?;
+        Ok(notes.is_some())
+    }
+}
+
+/// Returns the last turns of a session, without secrets, out of the last bytes of its file, and the directory that it
+/// began in.
+pub fn lately(session: &Session<'_>) -> io::Result<(Vec<Turn>, Option<PathBuf>)> {
+    let Some(file) = SessionFile::at(session.transcript, host(session.agent)) else {
+        return Ok((Vec::new(), None));
+    };
+    let began = file.turns()?.find_map(|turn| turn.cwd).map(PathBuf::from);
+    let scanner = session.scanner()?;
+    let mut last = VecDeque::new();
+    // In the middle of a line, the rest of it is no line and is passed over.
+    let mut turns = file.turns_from(file.size.saturating_sub(MAX_READ))?;
+    while let Some(line) = turns.read_line()? {
+        last.extend(line.into_iter().map(|turn| said(turn, &scanner)).filter(|turn| !turn.text.is_empty()));
+        last.drain(..last.len().saturating_sub(MAX_LATELY));
+    }
+    Ok((last.into(), began))
 }
 
 /// Returns a session's working memory, if it has one.
@@ -252,8 +314,7 @@ impl Session<'_> {
         state.head.updated = now;
         let dir = store.ensure()?;
         if is_due {
-            state.head.progress.mark();
-            dir.replace_derived(&dir, &format!("{}.md", file_stem(self.id)), self.text(&state).as_bytes())?;
+            self.write(&dir, &mut state, wish)?;
         }
         // Last: what was not written down here is read again.
         store.save(&dir, &state)?;
@@ -263,6 +324,24 @@ impl Session<'_> {
             (false, false) => Noted::Read,
         };
         Ok((noted, Some(state)))
+    }
+
+    /// Writes the notes: those of a model with what was asked since, while it knows nearly all; else those of rules.
+    fn write(&self, dir: &Dir, state: &mut State, wish: Wish) -> io::Result<()> {
+        let n_prompts = state.digest().n_prompts();
+        let known = state.head.by_model.filter(|_| wish == Wish::Now && !due(&state.head.progress, true));
+        let text = match known.and(read(self.place, self.id)?) {
+            Some(notes) if known == Some(n_prompts) => notes,
+            Some(notes) => working::with_last_wish(&notes, state.digest()),
+            None => {
+                state.head.progress.mark();
+                // What is written before a compaction may be of a session that is too short to be worth a question.
+                state.head.unasked |= wish != Wish::Now;
+                state.head.by_model = None;
+                self.text(state)
+            }
+        };
+        dir.replace_derived(dir, &format!("{}.md", file_stem(self.id)), text.as_bytes())
     }
 
     /// Takes the new turns of the host's file, and says whether more are left.
@@ -275,10 +354,7 @@ impl Session<'_> {
         let mut turns = file.turns_from(from)?;
         while let Some(line) = turns.read_line()? {
             for turn in line {
-                let mut turn = clean(turn, &scanner).0;
-                if turn.role == Role::User {
-                    turn.text = said_by_user(&turn.text);
-                }
+                let turn = said(turn, &scanner);
                 if !turn.text.is_empty() {
                     state.take(&turn);
                 }
@@ -302,6 +378,15 @@ impl Session<'_> {
         let root = repository.or(self.place.dir.as_ref()).and_then(|root| root.to_str()).unwrap_or_default();
         working::text(state.digest(), root)
     }
+}
+
+/// Leaves of a turn what was said: no secrets, and of the user's only the user's words.
+fn said(turn: Turn, scanner: &Scanner) -> Turn {
+    let mut turn = clean(turn, scanner).0;
+    if turn.role == Role::User {
+        turn.text = said_by_user(&turn.text);
+    }
+    turn
 }
 
 /// Returns by how much a file has grown; `None` if it is gone or shorter than it was.

@@ -48,6 +48,12 @@ pub(super) struct Head {
     pub(super) progress: Progress,
     /// When it was last read.
     pub(super) updated: Timestamp,
+    /// Whether rules wrote the notes that are there and no model was asked for better ones.
+    #[serde(default)]
+    pub(super) unasked: bool,
+    /// How many messages of the user a model knew of that wrote the notes that are there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) by_model: Option<usize>,
 }
 
 impl std::ops::Deref for Head {
@@ -110,6 +116,8 @@ impl State {
             mark,
             progress: Progress::default(),
             updated: Timestamp::UNIX_EPOCH,
+            unasked: false,
+            by_model: None,
         };
         Ok(Self { head, body: Body::default() })
     }

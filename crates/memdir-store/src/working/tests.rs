@@ -227,6 +227,52 @@ fn a_session_id_that_is_no_plain_name_becomes_one() {
     assert_ne!(file_stem("a/b"), file_stem("a/c"));
 }
 
+/// SM-05, SM-06: what a model wrote stands in the place of what rules wrote, until there is more to tell.
+#[test]
+fn sm_05_notes_of_a_model_stand_until_they_are_due_again() {
+    let world = World::new();
+    let session = world.session();
+    let mine = memdir_core::working::HEADINGS.map(|heading| format!("## {heading}\n- mine\n")).join("\n");
+    world.says("user", &json!("the first wish"));
+    world.answers(30_000);
+    assert_eq!((world.note(true), wanting(&session).unwrap()), (Noted::Nothing, None), "too short");
+    world.answers(20_000);
+    assert_eq!(world.note(false), Noted::Written);
+    let asked = wanting(&session).unwrap().unwrap();
+    assert!(asked.answered(&session, Some(&mine)).unwrap());
+    assert_eq!((world.text().as_deref(), wanting(&session).unwrap()), (Some(mine.as_str()), None));
+    assert_eq!(before_compaction(&session, now()).unwrap().unwrap(), mine, "nothing was asked since");
+    world.says("user", &json!("the second wish"));
+    let given = before_compaction(&session, now()).unwrap().unwrap();
+    assert!(given.contains("- Asked last: the second wish\n- mine"), "{given}");
+    world.answers(30_000);
+    assert_eq!(world.note(true), Noted::Written);
+    assert!(!world.text().unwrap().contains("mine"), "rules know more now");
+    let late = wanting(&session).unwrap().unwrap();
+    world.answers(30_000);
+    assert_eq!(world.note(true), Noted::Written);
+    assert!(!late.answered(&session, Some(&mine)).unwrap(), "an answer that comes too late");
+    let failed = wanting(&session).unwrap().unwrap();
+    assert!(!failed.answered(&session, None).unwrap());
+    assert!(wanting(&session).unwrap().is_none() && !world.text().unwrap().contains("mine"), "asked once");
+}
+
+/// The last turns are handed out without secrets, with the directory that the session began in.
+#[test]
+fn the_last_turns_are_without_secrets() {
+    let world = World::new();
+    let token = format!("ghp_{}", "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8");
+    world.says("user", &json!("an early wish"));
+    for _ in 0..6 {
+        world.answers(1 << 20);
+    }
+    world.says("user", &json!(format!("deploy with {token} please")));
+    let (turns, _) = lately(&world.session()).unwrap();
+    let text: String = turns.iter().map(|turn| turn.text.as_str()).collect();
+    assert!(text.contains("deploy with") && !text.contains(&token) && !text.contains("an early wish"));
+    assert!((2..=MAX_LATELY).contains(&turns.len()));
+}
+
 /// A file that is rewritten, a state that is damaged and a line that is half written cost a second reading at most.
 #[test]
 fn damage_costs_a_second_reading_and_nothing_else() {

@@ -35,6 +35,9 @@ const COLUMNS: [Column; 7] = [
     Column::new("USD"),
 ];
 
+/// What runs are summed under that no session caused.
+const NO_SESSION: &str = "no session";
+
 /// What some receipts come to.
 #[derive(Debug, Clone, Copy, Default)]
 struct Total {
@@ -82,6 +85,8 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
     let days = grouped(&receipts, |receipt| day(receipt.t));
     let jobs = grouped(&receipts, |receipt| receipt.job.to_string());
     let models = grouped(&receipts, |receipt| receipt.model.clone());
+    let sessions =
+        grouped(&receipts, |receipt| receipt.session.clone().unwrap_or_else(|| NO_SESSION.to_owned()));
     let caps = book.caps();
     if ui.is_json() {
         let rows = |key: &str, groups: &BTreeMap<String, Total>| -> Vec<Value> {
@@ -89,7 +94,7 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
         };
         ui.json(&json!({
             "month": month, "total": total.json(), "by_day": rows("day", &days), "by_job": rows("job", &jobs),
-            "by_model": rows("model", &models), "today": {"tokens": today.tokens, "usd": today.usd.dollars()},
+            "by_model": rows("model", &models), "by_session": rows("session", &sessions), "today": {"tokens": today.tokens, "usd": today.usd.dollars()},
             "caps": {
                 "day_usd": caps.day_usd.dollars(), "day_tokens": caps.day_tokens,
                 "session_percent": caps.session_percent,
@@ -107,6 +112,10 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
             groups.iter().flat_map(|(by, groups)| groups.iter().map(|(name, total)| total.cells(by, name)));
         ui.table(&COLUMNS, &rows.collect::<Vec<_>>());
         ui.line(&format!("{}{when}: {}", count(total.runs, "run", "runs"), total.usd));
+        let (none, n_sessions) = (sessions.get(NO_SESSION), sessions.keys().filter(|id| *id != NO_SESSION));
+        let n_sessions = count(n_sessions.count(), "session", "sessions");
+        let none = count(none.map_or(0, |none| none.runs), "run", "runs");
+        ui.line(&format!("on the account of {n_sessions}; {none} of no session"));
     }
     ui.say(&format!(
         "today: {} of {}, {} of {} tokens; a session lends {} % of its own; prices of {PRICES_AS_OF}",

@@ -68,18 +68,18 @@ type Sifted = (Vec<Found>, Vec<(Candidate, Vec<Refusal>)>);
 
 fn of_file(conversation: &Conversation, dry_run: bool, context: &Context) -> Result<Sifted, Failure> {
     let session = Some(conversation.session.as_str());
-    let (found, found_by) = extract::find_best(&conversation.messages, &[], session, context)?;
+    let found = extract::find_best(&conversation.messages, &[], session, context, &mut || {})?;
     if dry_run {
-        return sift(found, context);
+        return sift(found.candidates, context);
     }
     let mut progress = Progress::of(&context.place, &conversation.session);
     let mut learned = Vec::new();
-    for candidate in found {
+    for candidate in found.candidates {
         let evidence = candidate.evidence_hash(&conversation.session);
         if progress.has_made(evidence) {
             continue;
         }
-        let fate = extract::deliver(&candidate, found_by, Some(&conversation.session), context)?;
+        let fate = extract::deliver(&candidate, found.by, Some(&conversation.session), context)?;
         progress.made(evidence);
         learned.push((candidate, fate));
     }
@@ -102,9 +102,10 @@ fn of_session(args: &Args, context: &Context) -> Result<Sifted, Failure> {
         let window = extract::read(&progress, &file, context)?;
         let more = if args.dry_run {
             let messages = without_written_turns(window.messages.clone(), &extract::vault_paths(context));
-            sift(extract::find_best(&messages, &window.earlier, Some(&id), context)?.0, context)?
+            let found = extract::find_best(&messages, &window.earlier, Some(&id), context, &mut || {})?;
+            sift(found.candidates, context)?
         } else {
-            let learned = extract::learn(&window, &id, &mut progress, context)?;
+            let learned = extract::learn(&window, &id, &mut progress, context, &mut || {})?;
             if !window.is_empty() {
                 extract::move_behind(&mut progress, &window, &file, context)?;
             }

@@ -10,7 +10,7 @@ mod status;
 use std::time::Duration;
 
 use memdir_mind::guard::Guarded;
-use memdir_mind::model::{self, Env, Message, Model, ModelError, Purpose, Request};
+use memdir_mind::model::{self, Env, Message, Model, ModelError, Opened, Purpose, Request};
 use memdir_store::breaker::Breakers;
 use memdir_store::costs::{CostBook, Job, SessionTokens};
 use memdir_store::keys;
@@ -30,7 +30,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Choose who is asked: anthropic, openai, chat, claude, codex or none
+    /// Choose who is asked: anthropic, openai, chat, claude, codex, sampling or none
     Use(choose::Args),
     /// Ask one small question, and tell how it went
     Check,
@@ -96,7 +96,7 @@ pub(crate) fn surroundings(context: &Context) -> Env {
 }
 
 /// Opens the model that the user configured.
-pub(crate) fn open(context: &Context, purpose: Purpose) -> Result<Box<dyn Model>, ModelError> {
+pub(crate) fn open(context: &Context, purpose: Purpose) -> Result<Opened, ModelError> {
     model::open(&context.place.settings.model, &surroundings(context), purpose)
 }
 

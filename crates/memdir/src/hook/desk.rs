@@ -12,6 +12,7 @@ use memdir_core::text::visible_line;
 use memdir_store::dream;
 use memdir_store::evidence::{self, Sign, Witness};
 use memdir_store::ledger::{Event, EventKind};
+use memdir_store::news;
 use memdir_store::place;
 use memdir_store::place::settings::Subagents;
 use memdir_store::remind::{Asker, Reminded, look};
@@ -172,8 +173,10 @@ impl<'o> Desk<'o> {
                 Answer { block: Some(block.clone()), ..Answer::telling(format!("{block}{restored}")) }
             }
             Source::New | Source::Resumed | Source::Cleared => {
-                let block = self.block(MAX_CONTEXT);
-                Answer { block: Some(block.clone()), ..Answer::telling(block) }
+                // Behind the block and not in it: what is told once must not come again with it.
+                let news = self.notices();
+                let block = self.block(MAX_CONTEXT.saturating_sub(news.len()));
+                Answer { block: Some(block.clone()), ..Answer::telling(format!("{block}{news}")) }
             }
         }
     }
@@ -212,7 +215,7 @@ impl<'o> Desk<'o> {
         let vaults = if asked == Some(true) { &[] } else { &self.vaults[..] };
         let moment = recall::Moment { prompt: said, tools: self.state().tools, ..self.moment() };
         let mut answer = self.with(self.remind(&moment, vaults)?);
-        answer.reply.context = format!("{}{}", self.news(), answer.reply.context);
+        answer.reply.context = format!("{}{}{}", self.notices(), self.news(), answer.reply.context);
         // Who asks is told that there is nothing; who does not ask is told nothing.
         if answer.reply.context.is_empty() && recall::asks_for_memory(&moment.prompt) {
             answer.reply.context = "memdir: no memory found\n".to_owned();
@@ -236,6 +239,15 @@ impl<'o> Desk<'o> {
         let prompt = session.update(self.context.now, |state| std::mem::take(&mut state.owed));
         let moment = recall::Moment { prompt, tools: self.state().tools, ..self.moment() };
         Ok(Some(self.with(self.remind(&moment, &self.vaults)?)))
+    }
+
+    /// Tells once what background work has to tell the user: a cap that was reached, a service that is left alone.
+    fn notices(&self) -> String {
+        if self.occasion.subagent.is_some() || self.ignores_memory {
+            return String::new();
+        }
+        let told = news::take(&self.context.place.home);
+        told.iter().map(|line| format!("memdir, for the user to know: {}\n", frame::defused(line))).collect()
     }
 
     /// Tells once which memories were written from what was said (W1-13).

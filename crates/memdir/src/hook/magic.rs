@@ -35,7 +35,16 @@ impl Desk<'_> {
 
     fn push_magic(&self) {
         let queue = Queue::of(&self.context.place);
-        if queue.push(&Job::new(Kind::Magic, &self.context.place, self.context.now)).is_ok() {
+        let job = Job::new(Kind::Magic, &self.context.place, self.context.now);
+        // Whoever has a doc looked at pays for it.
+        let job = match self.occasion.session.as_str() {
+            "" => job,
+            id => {
+                let transcript = self.occasion.transcript.as_ref().map(Into::into);
+                job.about(id, Some(self.occasion.agent), transcript)
+            }
+        };
+        if queue.push(&job).is_ok() {
             let _ = work::start(&self.context.place.home, &queue);
         }
     }

@@ -26,7 +26,7 @@ pub(super) fn run(job: &Job, context: &Context, beat: &mut dyn FnMut()) -> Resul
     let context = &context.at(place::register(&context.place)?);
     if let Some(subject) = Subject::of(job, &context.place) {
         turn::keep(&subject, context)?;
-        working::catch_up(&subject.session(context), true, context.now, beat)?;
+        super::working::run(&subject, true, context, beat)?;
         // DR-10: the unread tail is looked through once, whatever the setting `extract.every` says.
         extract::run(&subject, job, extract::When::SessionEnd, context, beat)?;
     }

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   cursor ─▶ new messages ─▶ turns in which the agent wrote memories left out ─▶ Extractor ─▶ candidates
-//!      ▲                                                                          (rules)         │
+//!      ▲                                                                          (model, rules)  │
 //!      └── moved afterwards, also when nothing was wanted ◀── told · inbox · vault ◀── gates ◀────┘
 //! ```
 //!
@@ -11,17 +11,22 @@
 //! or into the inbox where a tool said it or the user wants to be asked. Done twice, nothing is made twice: a candidate is
 //! known by the words it rests on. `memdir extract`, `wrap` and the MCP server call the same functions.
 
+use std::time::Instant;
+
 use memdir_core::change::{Author, ChangeSet, Edit, Surface};
 use memdir_core::extract::{Around, Candidate, Extractor, FoundBy, Held, Rules, Said, without_written_turns};
 use memdir_core::memory::{Document, Draft, MemoryType, Tier, Value};
 use memdir_core::policy::Refusal;
+use memdir_mind::model::Opened;
+use memdir_store::costs::Job;
 use memdir_store::extract::{Progress, Window};
-use memdir_store::queue::Job;
+use memdir_store::queue;
 use memdir_store::session::Session;
 use memdir_store::transcript::SessionFile;
 use memdir_store::vault::{CommitError, Committed, SAID, Vault};
 
 use super::{Subject, mind};
+use crate::asking::note_free;
 use crate::cli::writing;
 use crate::context::{Context, unreadable_state};
 use crate::failure::Failure;
@@ -59,7 +64,7 @@ pub(crate) enum Fate {
 /// Looks through what is new in a session.
 pub(super) fn run(
     subject: &Subject,
-    job: &Job,
+    job: &queue::Job,
     when: When,
     context: &Context,
     beat: &mut dyn FnMut(),
@@ -75,7 +80,7 @@ pub(super) fn run(
             return Ok(());
         }
         if is_wanted {
-            learn(&window, &subject.id, &mut progress, context)?;
+            learn(&window, &subject.id, &mut progress, context, beat)?;
         }
         move_behind(&mut progress, &window, &file, context)?;
         if !window.is_behind {
@@ -110,11 +115,14 @@ pub(crate) fn learn(
     session: &str,
     progress: &mut Progress<'_>,
     context: &Context,
+    beat: &mut dyn FnMut(),
 ) -> Result<Vec<(Candidate, Fate)>, Failure> {
+    let started = Instant::now();
     let messages = without_written_turns(window.messages.clone(), &vault_paths(context));
-    let (found, found_by) = find_best(&messages, &window.earlier, Some(session), context)?;
+    let found = find_best(&messages, &window.earlier, Some(session), context, beat)?;
+    let (found_by, left_receipt) = (found.by, found.left_receipt);
     let mut learned = Vec::new();
-    for candidate in found {
+    for candidate in found.candidates {
         let evidence = candidate.evidence_hash(session);
         if progress.has_made(evidence) {
             continue;
@@ -126,7 +134,20 @@ pub(crate) fn learn(
         }
         learned.push((candidate, fate));
     }
+    if !left_receipt && !messages.is_empty() {
+        let kept = learned.iter().filter(|(_, fate)| !matches!(fate, Fate::Refused(_)));
+        let mems: Vec<String> = kept.map(|(candidate, _)| candidate.name.to_string()).collect();
+        note_free(Job::Extract, Some(session), started, &mems, context);
+    }
     Ok(learned)
+}
+
+/// Candidates, and who found them.
+pub(crate) struct Found {
+    pub(crate) candidates: Vec<Candidate>,
+    pub(crate) by: FoundBy,
+    /// Whether a model was asked, so that there is a receipt.
+    left_receipt: bool,
 }
 
 /// Finds candidates by the model that the user configured; by rules where there is none, or where it does not answer.
@@ -135,11 +156,23 @@ pub(crate) fn find_best(
     earlier: &[Said],
     session: Option<&str>,
     context: &Context,
-) -> Result<(Vec<Candidate>, FoundBy), Failure> {
-    match mind::extract(window, session, context)? {
-        Some(found) => Ok((found, FoundBy::Model)),
-        None => find(window, earlier, context),
-    }
+    beat: &mut dyn FnMut(),
+) -> Result<Found, Failure> {
+    let mind::Found { candidates, left_receipt } = mind::extract(window, session, context, beat)?;
+    let (candidates, by) = match candidates {
+        Some(found) => (found, FoundBy::Model),
+        None => find(window, earlier, context)?,
+    };
+    Ok(Found { candidates, by, left_receipt })
+}
+
+/// Finds candidates by this model; `None` if it does not answer.
+pub(crate) fn find_by(
+    model: Opened,
+    window: &[Said],
+    context: &Context,
+) -> Result<Option<Vec<Candidate>>, Failure> {
+    mind::extract_by(model, window, None, context, &mut || {}).map(|found| found.candidates)
 }
 
 /// Finds candidates in messages, and says who found them.

@@ -3,14 +3,18 @@
 //! Without a model a doc is marked with a brief of what changed, which `memdir magic` and `memdir doctor` tell. With one
 //! it is asked for a new text, which passes the same checks as anybody's and can reach that one file and no other.
 
+use std::time::Instant;
+
 use memdir_core::magic::Changes;
 use memdir_mind::magic::{Material, ask};
-use memdir_mind::model::{Model, ModelError};
-use memdir_store::costs::Job;
+use memdir_mind::model::{Model, ModelError, Purpose};
+use memdir_store::costs::{Job, SessionTokens};
 use memdir_store::magic::{Entry, Magic, MagicError, Read};
+use memdir_store::queue;
 
-use crate::asking::with_model;
-use crate::cli::model::failure;
+use super::mind;
+use crate::asking::{Asked, Asking, note_free, with_model};
+use crate::cli::model::{self, failure};
 use crate::context::Context;
 use crate::failure::Failure;
 
@@ -18,7 +22,8 @@ use crate::failure::Failure;
 const SHOWN_FILES: usize = 20;
 const SHOWN_BYTES: usize = 60_000;
 
-pub(super) fn run(context: &Context, beat: &mut dyn FnMut()) -> Result<(), Failure> {
+pub(super) fn run(job: &queue::Job, context: &Context, beat: &mut dyn FnMut()) -> Result<(), Failure> {
+    let started = Instant::now();
     let magic = Magic::of(&context.place, &context.env);
     if magic.is_empty() {
         return Ok(());
@@ -28,14 +33,28 @@ pub(super) fn run(context: &Context, beat: &mut dyn FnMut()) -> Result<(), Failu
     if entries.is_empty() {
         return Ok(());
     }
-    let refresh_all = |model: &mut dyn Model| {
-        entries.iter().try_for_each(|entry| {
-            beat();
-            refresh(&magic, entry, model, context)
-        })
-    };
     // Without a model, or where it may not be asked, the marks stay.
-    with_model(context, Job::Magic, refresh_all).unwrap_or(Ok(()))
+    let asked = model::open(context, Purpose::Large).and_then(|model| {
+        let asking = Asking { context, job: Job::Magic, session: account(job), beat };
+        asking.run(model, |run| entries.iter().try_for_each(|entry| refresh(&magic, entry, run, context)))
+    });
+    let is_news =
+        entries.iter().any(|entry| entry.stale.as_ref().is_some_and(|stale| stale.since == context.now));
+    match asked {
+        Ok(Asked { answer, receipt: Some(_) }) => answer,
+        asked => {
+            if is_news {
+                note_free(Job::Magic, job.session.as_deref(), started, &[], context);
+            }
+            asked.map_or(Ok(()), |asked| asked.answer)
+        }
+    }
+}
+
+/// Returns the account of the session that had the docs looked at; the day's caps alone hold where none did.
+fn account(job: &queue::Job) -> Option<SessionTokens> {
+    let (session, transcript) = (job.session.as_deref()?, job.transcript.as_deref()?);
+    mind::used(transcript).account(session)
 }
 
 /// Asks the model for a new text of one doc and writes it. What cannot be written stays marked.

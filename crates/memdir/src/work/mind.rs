@@ -5,18 +5,18 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 
 use memdir_core::cache::requests;
 use memdir_core::extract::{Candidate, Extractor, Said};
 use memdir_mind::agent::{Budget, Kind, Report, View};
 use memdir_mind::extract::ByModel;
-use memdir_mind::guard::Guarded;
-use memdir_mind::model::Purpose;
+use memdir_mind::model::{Opened, Purpose};
 use memdir_mind::sandbox::Sandbox;
-use memdir_store::breaker::Breakers;
-use memdir_store::costs::{CostBook, Job, SessionTokens};
+use memdir_store::costs::{Job, SessionTokens};
 use memdir_store::transcript::Transcripts;
 
+use crate::asking::Asking;
 use crate::cli::model;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -24,44 +24,67 @@ use crate::failure::Failure;
 /// As many lines of a session's file are looked at together.
 const PIECE: usize = 1_000;
 
-/// Finds by a model what messages teach; `None` if there is nobody to ask or no answer.
+/// What a model found in messages.
+#[derive(Default)]
+pub(super) struct Found {
+    /// `None` if there was nobody to ask, or no answer.
+    pub(super) candidates: Option<Vec<Candidate>>,
+    /// Whether asking left a receipt, whatever came of it.
+    pub(super) left_receipt: bool,
+}
+
+/// Finds by a model what messages teach.
 pub(super) fn extract(
     window: &[Said],
     session: Option<&str>,
     context: &Context,
-) -> Result<Option<Vec<Candidate>>, Failure> {
+    beat: &mut dyn FnMut(),
+) -> Result<Found, Failure> {
     // What is wrong with the settings is told by `memdir model`.
-    let Ok(model) = model::open(context, Purpose::Large) else { return Ok(None) };
-    let Ok(program) = std::env::current_exe() else { return Ok(None) };
-    let account = session.and_then(|session| account(session, context));
-    let (book, breakers) =
-        (CostBook::new(&context.place.home, &context.place.settings), Breakers::new(&context.place.home));
-    let Ok(mut guarded) = Guarded::new(model, &book, &breakers, Job::Extract, account, context.now) else {
-        return Ok(None);
-    };
+    match model::open(context, Purpose::Large) {
+        Ok(model) => extract_by(model, window, session.and_then(|id| account(id, context)), context, beat),
+        Err(_) => Ok(Found::default()),
+    }
+}
+
+/// Finds by this model what messages teach.
+pub(super) fn extract_by(
+    model: Opened,
+    window: &[Said],
+    account: Option<SessionTokens>,
+    context: &Context,
+    beat: &mut dyn FnMut(),
+) -> Result<Found, Failure> {
+    let Ok(program) = std::env::current_exe() else { return Ok(Found::default()) };
     let (view, key) = (view(context)?, context.key());
     let now = context.now.to_zoned(context.zone.clone());
-    let sandbox = Sandbox::new(program);
-    let mut extractor = ByModel {
-        model: &mut guarded,
-        sandbox: &sandbox,
-        view,
-        now: &now,
-        scanner: &context.gate()?.scanner,
-        key: &key,
-        budget: Budget::default(),
-        report: None,
-    };
-    let found = extractor.extract(window, "");
-    let report = extractor.report.take();
-    let Ok(found) = found else { return Ok(None) };
-    if report.as_ref().is_some_and(|report| is_useless(&found, report)) {
-        guarded.disappointed();
-    } else {
-        guarded.satisfied();
-    }
-    guarded.brought(found.iter().map(|candidate| candidate.name.to_string()));
-    Ok(Some(found))
+    let (sandbox, scanner) = (Sandbox::new(program), &context.gate()?.scanner);
+    let asked = Asking { context, job: Job::Extract, session: account, beat }.run(model, |run| {
+        let budget = Budget::default();
+        let mut extractor = ByModel {
+            model: run,
+            sandbox: &sandbox,
+            view,
+            now: &now,
+            scanner,
+            key: &key,
+            budget,
+            report: None,
+        };
+        let found = extractor.extract(window, "").ok()?;
+        let is_bad = extractor.report.take().is_some_and(|report| is_useless(&found, &report));
+        if is_bad {
+            run.model().disappointed()
+        } else {
+            run.model().satisfied()
+        }
+        run.model().brought(found.iter().map(|candidate| candidate.name.to_string()));
+        Some(found)
+    });
+    Ok(asked.map_or_else(
+        |_| Found::default(),
+        |asked| Found { candidates: asked.answer, left_receipt: asked.receipt.is_some() },
+    ))
 }
 
 /// Says whether the model answered in a way that nothing could be made of.
@@ -69,20 +92,42 @@ fn is_useless(found: &[Candidate], report: &Report) -> bool {
     found.is_empty() && report.n_refused(Kind::Input) > 0
 }
 
+/// What the agent of a session has used, in tokens.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Used {
+    total: u64,
+    /// What its last request read.
+    pub(super) last: u64,
+}
+
+impl Used {
+    /// Returns the account of the session; `None` where its file does not tell what was used.
+    pub(super) fn account(self, session: &str) -> Option<SessionTokens> {
+        (self.total > 0).then(|| SessionTokens { id: session.to_owned(), tokens: self.total })
+    }
+}
+
 /// Returns the session on whose account is asked, with what its agent has used so far, as far as its file tells.
 fn account(session: &str, context: &Context) -> Option<SessionTokens> {
     let sessions = Transcripts::of(&context.place).sessions();
     let file = sessions.into_iter().find(|known| known.id == session)?.file?;
-    let lines = BufReader::new(File::open(&file.path).ok()?).lines().map_while(Result::ok);
-    let mut tokens = 0;
-    let mut lines = lines.peekable();
+    used(&file.path).account(session)
+}
+
+/// Adds up what the requests of a session took, by its file.
+pub(super) fn used(transcript: &Path) -> Used {
+    let mut used = Used::default();
+    let Ok(file) = File::open(transcript) else { return used };
+    let mut lines = BufReader::new(file).lines().map_while(Result::ok).peekable();
     // A file is never held whole. An answer may be told of in several lines; where a piece ends counts little.
     while lines.peek().is_some() {
         let piece: Vec<String> = lines.by_ref().take(PIECE).collect();
-        let asked = requests(piece.iter().map(String::as_str));
-        tokens += asked.iter().map(|asked| asked.read + asked.written + asked.fresh).sum::<u64>();
+        for asked in requests(piece.iter().map(String::as_str)) {
+            used.last = asked.read + asked.written + asked.fresh;
+            used.total += used.last;
+        }
     }
-    (tokens > 0).then(|| SessionTokens { id: session.to_owned(), tokens })
+    used
 }
 
 /// Copies the vaults of this place, the project's first.

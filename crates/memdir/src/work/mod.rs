@@ -26,6 +26,7 @@ mod settle;
 mod start;
 mod tick;
 mod turn;
+mod working;
 
 use std::path::{Path, PathBuf};
 
@@ -33,7 +34,7 @@ use memdir_core::host::Agent;
 use memdir_store::place::{self, Environment, Place, Project, Registry};
 use memdir_store::queue::{Job, Kind, Queue, QueueError};
 use memdir_store::transcript::Transcripts;
-use memdir_store::working;
+use memdir_store::working::Session;
 
 use crate::context::{self, Context};
 use crate::failure::Failure;
@@ -61,7 +62,7 @@ impl Drained {
     }
 }
 
-/// Does what waits in every queue of the state root; `beat` is called before each job with what it is.
+/// Does what waits in every queue of the state root; `beat` is called with what is being done, now and then.
 pub(crate) fn drain(
     home: &Path,
     env: &Environment,
@@ -89,8 +90,13 @@ fn drain_one(
             return Ok(drained);
         };
         while let Some(claim) = lease.next(context::now())? {
-            beat(&claim.job.key());
-            match run(&claim.job, queue.id(), env, &mut || lease.beat(&claim)) {
+            let key = claim.job.key();
+            beat(&key);
+            let mut alive = || {
+                lease.beat(&claim);
+                beat(&key);
+            };
+            match run(&claim.job, queue.id(), env, &mut alive) {
                 Ok(()) => {
                     drained.done += 1;
                     lease.done(claim)?;
@@ -119,7 +125,7 @@ fn run(job: &Job, project: &str, env: &Environment, beat: &mut dyn FnMut()) -> R
         Kind::End => after(job, &context).and_then(|()| end::run(job, &context, beat)),
         Kind::Settle => settle::run(&context),
         Kind::Verify => tick(&context, beat).map(drop),
-        Kind::Magic => magic::run(&context, beat),
+        Kind::Magic => magic::run(job, &context, beat),
         Kind::DreamGate => dream::run(&context, beat),
     }
 }
@@ -184,8 +190,8 @@ impl Subject {
         Some(Self { id, agent, transcript: session.file?.path })
     }
 
-    fn session<'s>(&'s self, context: &'s Context) -> working::Session<'s> {
-        working::Session {
+    fn session<'s>(&'s self, context: &'s Context) -> Session<'s> {
+        Session {
             place: &context.place,
             env: &context.env,
             id: &self.id,

@@ -3,9 +3,9 @@
 
 use memdir_store::queue::Job;
 use memdir_store::transcript::{SessionFile, TranscriptError, Transcripts};
-use memdir_store::working;
+use memdir_store::working::digest;
 
-use super::{Subject, asked, extract, settle};
+use super::{Subject, asked, extract, settle, working};
 use crate::context::Context;
 use crate::failure::Failure;
 
@@ -17,8 +17,8 @@ pub(super) fn run(job: &Job, context: &Context, beat: &mut dyn FnMut()) -> Resul
     // A session whose file is gone has nothing new to say.
     let Some(subject) = Subject::of(job, &context.place) else { return Ok(()) };
     keep(&subject, context)?;
-    working::catch_up(&subject.session(context), true, context.now, beat)?;
-    if let Some(digest) = working::digest(&context.place, &subject.id)? {
+    working::run(&subject, false, context, beat)?;
+    if let Some(digest) = digest(&context.place, &subject.id)? {
         asked::run(&subject.id, &digest, context)?;
     }
     extract::run(&subject, job, extract::When::TurnEnd, context, beat)

@@ -5,6 +5,7 @@
 mod agent;
 #[cfg(target_os = "linux")]
 mod canned;
+#[cfg(target_os = "linux")]
 mod documents;
 #[cfg(target_os = "linux")]
 mod extraction;
@@ -15,5 +16,7 @@ mod sandbox;
 mod selection;
 #[cfg(target_os = "linux")]
 mod service;
+#[cfg(target_os = "linux")]
+mod working;
 #[cfg(target_os = "linux")]
 mod world;

@@ -43,12 +43,14 @@ pub enum ServiceKind {
     Claude,
     /// Codex, which has a login of its own.
     Codex,
+    /// The model of whichever host calls the MCP server, while it calls.
+    Sampling,
 }
 
 impl ServiceKind {
     /// Every kind.
-    pub const ALL: [Self; 6] =
-        [Self::None, Self::Anthropic, Self::OpenAi, Self::Chat, Self::Claude, Self::Codex];
+    pub const ALL: [Self; 7] =
+        [Self::None, Self::Anthropic, Self::OpenAi, Self::Chat, Self::Claude, Self::Codex, Self::Sampling];
 
     /// Returns its name in settings and on the command line.
     pub fn as_str(self) -> &'static str {
@@ -59,6 +61,7 @@ impl ServiceKind {
             Self::Chat => "chat",
             Self::Claude => "claude",
             Self::Codex => "codex",
+            Self::Sampling => "sampling",
         }
     }
 
@@ -67,7 +70,7 @@ impl ServiceKind {
         match self {
             Self::Anthropic => Some("ANTHROPIC_API_KEY"),
             Self::OpenAi => Some("OPENAI_API_KEY"),
-            Self::None | Self::Chat | Self::Claude | Self::Codex => None,
+            Self::None | Self::Chat | Self::Claude | Self::Codex | Self::Sampling => None,
         }
     }
 
@@ -106,7 +109,7 @@ pub(super) fn take(
     let refused = match key {
         "model.service" => match value.as_str().and_then(|word| word.parse().ok()) {
             Some(service) => set(&mut model.service, Some(service), ""),
-            None => Some("is none of `none`, `anthropic`, `openai`, `chat`, `claude`, `codex`"),
+            None => Some("is none of `none`, `anthropic`, `openai`, `chat`, `claude`, `codex`, `sampling`"),
         },
         "model.name" => set_text(&mut model.name, text()),
         "model.small" => set_text(&mut model.small, text()),

@@ -6,14 +6,13 @@ use std::time::Duration;
 
 use memdir_core::recall::{Moment, Note};
 use memdir_core::secrets::redact;
-use memdir_mind::guard::Guarded;
-use memdir_mind::model::{Model, Purpose};
+use memdir_mind::model::{Model, Opened, Purpose};
 use memdir_mind::select::{Line, Question, Selection, select};
-use memdir_store::breaker::Breakers;
-use memdir_store::costs::{CostBook, Job};
+use memdir_store::costs::Job;
 use memdir_store::remind::{self, Asker, Reminded};
 use memdir_store::vault::Vault;
 
+use crate::asking::Asking;
 use crate::cli::model;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -44,19 +43,20 @@ pub(super) fn remind(
 }
 
 fn asked(question: &Question, context: &Context) -> Selection {
-    let model = match model::open(context, Purpose::Small) {
-        Ok(model) => model,
-        Err(err) => return Selection::Unasked(err),
-    };
-    let book = CostBook::new(&context.place.home, &context.place.settings);
-    let breakers = Breakers::new(&context.place.home);
-    match Guarded::new(model, &book, &breakers, Job::Select, None, context.now) {
-        Ok(mut guarded) => {
-            guarded.limit_time(PATIENCE);
-            select(&mut guarded, question)
-        }
+    match model::open(context, Purpose::Small) {
+        Ok(model) => choose(model, question, context),
         Err(err) => Selection::Unasked(err),
     }
+}
+
+/// Has this model choose, on nobody's account but the day's.
+pub(crate) fn choose(model: Opened, question: &Question, context: &Context) -> Selection {
+    let asking = Asking { context, job: Job::Select, session: None, beat: &mut || {} };
+    let asked = asking.run(model, |run| {
+        run.limit_time(PATIENCE);
+        select(run, question)
+    });
+    asked.map_or_else(Selection::Unasked, |asked| asked.answer)
 }
 
 fn line(note: &Note) -> Line {
