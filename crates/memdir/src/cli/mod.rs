@@ -37,7 +37,7 @@ mod overview;
 pub(crate) mod placing;
 mod projects;
 mod promote;
-mod recall;
+pub(crate) mod recall;
 mod remember;
 pub(crate) mod rename;
 mod review;

@@ -1,6 +1,6 @@
 //! `memdir recall`: what an agent would be reminded of at a moment.
 
-mod select;
+pub(crate) mod select;
 
 use std::path::Path;
 use std::time::Duration;

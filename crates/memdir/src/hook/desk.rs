@@ -243,7 +243,8 @@ impl<'o> Desk<'o> {
 
     /// Tells once what background work has to tell the user: a cap that was reached, a service that is left alone.
     fn notices(&self) -> String {
-        if self.occasion.subagent.is_some() || self.ignores_memory {
+        let is_heard = host::is_heard(self.occasion.agent, &self.occasion.moment);
+        if self.occasion.subagent.is_some() || self.ignores_memory || !is_heard {
             return String::new();
         }
         let told = news::take(&self.context.place.home);

@@ -43,6 +43,17 @@ pub(super) struct Call {
 }
 
 impl Call {
+    /// Says whether the answer may ask the host's own model, which only the process that talks to the host can do.
+    pub(super) fn may_borrow(&self) -> bool {
+        let selects = || self.arguments.get("select").is_some_and(|select| select != false);
+        let asks = match self.name.as_deref() {
+            Some("extract_facts") => true,
+            Some("search_memory") => selects(),
+            _ => false,
+        };
+        asks && self.kind == Kind::Tool && self.caller.lent.is_some()
+    }
+
     /// Answers it here and now, at a desk of its own.
     pub(super) fn answer(self, options: &Options) -> Result<Value, ErrorData> {
         let desk = Desk::open(options, self.caller);

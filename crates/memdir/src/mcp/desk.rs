@@ -3,13 +3,16 @@
 use jiff::Timestamp;
 use memdir_core::change::{Author, ChangeSet, Edit, Surface};
 use memdir_core::memory::Provenance;
+use memdir_mind::model::Opened;
 use memdir_store::evidence::{self, Sign, Witness};
 use memdir_store::ledger::{Event, EventKind};
 use memdir_store::place;
+use memdir_store::place::settings::ServiceKind;
 use memdir_store::vault::Vault;
 use serde::{Deserialize, Serialize};
 
 use super::Options;
+use super::sampling::Lent;
 use crate::context::{self, Context};
 use crate::failure::Failure;
 use crate::ui::Ui;
@@ -23,6 +26,9 @@ pub(super) struct Caller {
     pub(super) client: String,
     /// Whether it may change anything.
     pub(super) may_write: bool,
+    /// The way to its model, if it lends it.
+    #[serde(skip)]
+    pub(super) lent: Option<Lent>,
 }
 
 /// What one call works with.
@@ -48,6 +54,12 @@ impl Desk {
         }
         let context = Context::new(env, place, &ui)?;
         Ok((!context.leaves_memory_aside()).then_some(Self { context, caller, ui }))
+    }
+
+    /// Returns the model of the host, if the user wants it asked and the host lends it.
+    pub(super) fn lent_model(&self) -> Option<Opened> {
+        let is_wanted = self.context.place.settings.model.service == ServiceKind::Sampling;
+        self.caller.lent.as_ref().filter(|_| is_wanted).map(Lent::model)
     }
 
     /// Returns the time of the call.

@@ -1,6 +1,7 @@
 //! The tool `extract_facts`: what of a conversation may be worth remembering.
 //!
-//! The same rules as everywhere ([`memdir_core::extract`]). Nothing is saved: each candidate comes with its type, its scope
+//! The same rules as everywhere ([`memdir_core::extract`]), or the host's own model where the user wants that and the host
+//! lends it. Nothing is saved: each candidate comes with its type, its scope
 //! and the words that speak for it, so that whoever asked can judge, and save what is worth it.
 
 use memdir_core::extract::{Candidate, Evidence, Said, conversation};
@@ -30,18 +31,28 @@ pub(super) fn run(arguments: &Arguments, desk: Option<&Desk>) -> Result<Reply, F
         Some(text) => conversation(&gate.redacted(&text).0),
         None => of_session(session.as_deref(), desk)?,
     };
-    let (found, _) = extract::find(&said, &[], &desk.context)?;
+    let (found, by) = find(&said, desk)?;
     if found.is_empty() {
         return Ok(Reply::text(NOTHING));
     }
     let lines: String =
         (1..).zip(&found).map(|(number, candidate)| shown(number, candidate, &said)).collect();
     let head = format!(
-        "{} by rules; nothing is saved, and a candidate counts for less than what the user confirms",
+        "{} by {by}; nothing is saved, and a candidate counts for less than what the user confirms",
         count(found.len(), "candidate", "candidates")
     );
     let vaults = desk.context.vaults()?;
     Ok(Reply::text(enclosed(&head, &lines, &desk.key(&vaults))))
+}
+
+/// Finds candidates by the host's own model where it lends it and answers, else by rules; says by whom.
+fn find(said: &[Said], desk: &Desk) -> Result<(Vec<Candidate>, &'static str), Failure> {
+    if let Some(model) = desk.lent_model()
+        && let Some(found) = extract::find_by(model, said, &desk.context)?
+    {
+        return Ok((found, "your own model"));
+    }
+    Ok((extract::find(said, &[], &desk.context)?.0, "rules"))
 }
 
 fn shown(number: usize, candidate: &Candidate, said: &[Said]) -> String {

@@ -24,6 +24,7 @@ mod parent;
 mod prompts;
 mod reply;
 mod resources;
+mod sampling;
 mod search;
 mod server;
 mod sessions;

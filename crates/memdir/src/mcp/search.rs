@@ -2,6 +2,7 @@
 
 use memdir_core::frame::{Item, frame};
 use memdir_core::text::age;
+use memdir_mind::select::{Line, Question, Selection};
 use memdir_store::evidence::Sign;
 use memdir_store::remind::described;
 use memdir_store::usage::Usage;
@@ -11,6 +12,7 @@ use memdir_store::verify::{Cache, Verifier};
 use super::arguments::Arguments;
 use super::desk::Desk;
 use super::reply::Reply;
+use crate::cli::recall::select::choose;
 use crate::cli::search::{Layer, Row, Wanted, find};
 use crate::failure::Failure;
 
@@ -36,10 +38,11 @@ pub(super) fn run(arguments: &Arguments, desk: Option<&Desk>) -> Result<Reply, F
         let said = Wanted { layers: vec![Layer::Transcript], ..wanted.clone() };
         rows = find(&said, &desk.context, &desk.ui)?;
     }
+    let is_chosen = arguments.flag("select")? && select(&mut rows, &wanted.text, desk)?;
     if rows.is_empty() {
         return Ok(Reply::text(NOTHING));
     }
-    Ok(Reply::text(shown(&rows, &vaults, desk)))
+    Ok(Reply::text(shown(&rows, is_chosen, &vaults, desk)))
 }
 
 /// Reads what is wanted, and whether it was left open where to look.
@@ -59,7 +62,32 @@ fn wanted(arguments: &Arguments) -> Result<(Wanted, bool), Failure> {
     Ok((Wanted { text, layers, all, limit, as_of: None }, is_open))
 }
 
-fn shown(rows: &[Row], vaults: &[Vault], desk: &Desk) -> String {
+/// Has the host's own model choose among the memories that were found, where it lends it; says whether it did. What is no
+/// memory stays behind what was chosen.
+fn select(rows: &mut Vec<Row>, query: &str, desk: &Desk) -> Result<bool, Failure> {
+    let Some(model) = desk.lent_model() else { return Ok(false) };
+    let (memories, rest): (Vec<Row>, Vec<Row>) =
+        std::mem::take(rows).into_iter().partition(|row| row.layer == Layer::Memory);
+    let lines = memories.iter().map(|row| Line {
+        file: row.name.clone(),
+        memory_type: row.memory_type,
+        modified: format!("{:.0}", row.at),
+        description: row.description.clone(),
+    });
+    let query = desk.context.gate()?.redacted(query).0;
+    let question = Question { query, lines: lines.collect(), tools: Vec::new() };
+    let selection = choose(model, &question, &desk.context);
+    let (is_chosen, places) = match selection {
+        Selection::Chosen(places) => (true, places),
+        Selection::Unasked(_) => (false, (0..memories.len()).collect()),
+    };
+    let mut memories: Vec<Option<Row>> = memories.into_iter().map(Some).collect();
+    rows.extend(places.into_iter().filter_map(|place| memories.get_mut(place)?.take()));
+    rows.extend(rest);
+    Ok(is_chosen)
+}
+
+fn shown(rows: &[Row], is_chosen: bool, vaults: &[Vault], desk: &Desk) -> String {
     let context = &desk.context;
     let verifier = Verifier::around(&context.place, &context.env, context.now, context.zone.clone());
     let sources: Vec<Source<'_>> = vaults.iter().map(|vault| Source::of(vault, desk)).collect();
@@ -73,7 +101,8 @@ fn shown(rows: &[Row], vaults: &[Vault], desk: &Desk) -> String {
         0 => String::new(),
         n => format!(" {n} more found no room: ask more narrowly."),
     };
-    format!("{text}{n_shown} found {}, best first; nothing was asked of a model.{left}", method(rows))
+    let asked = if is_chosen { "your own model chose among them" } else { "nothing was asked of a model" };
+    format!("{text}{n_shown} found {}, best first; {asked}.{left}", method(rows))
 }
 
 /// Says how the rows were found.

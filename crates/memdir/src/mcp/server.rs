@@ -19,6 +19,7 @@ use serde_json::Value;
 use super::call::{self, Call, FAULT, Kind, fault};
 use super::desk::{self, Caller};
 use super::reply::Reply;
+use super::sampling::Lent;
 use super::{Options, apart, prompts, resources, tools};
 use crate::context;
 
@@ -72,7 +73,8 @@ impl Server {
         let session = request.meta.get(CODEX_TURN).and_then(session_of);
         let parts = request.extensions.get::<hyper::http::request::Parts>();
         let may_write = parts.is_none_or(|parts| parts.extensions.get::<MayWrite>() == Some(&MayWrite(true)));
-        Caller { session: session.unwrap_or_else(|| self.session.clone()), client, may_write }
+        let lent = Lent::of(request, &client);
+        Caller { session: session.unwrap_or_else(|| self.session.clone()), client, may_write, lent }
     }
 
     /// Has a call answered, by a thread or a process of its own.
@@ -87,8 +89,8 @@ impl Server {
         let call = Call { kind, name, arguments, caller: self.caller(request) };
         let (options, place) = (self.options.clone(), self.place);
         let answer = move || match place {
-            Where::Here => call.answer(&options),
-            Where::Apart => apart::answer(call, &options),
+            Where::Apart if !call.may_borrow() => apart::answer(call, &options),
+            Where::Here | Where::Apart => call.answer(&options),
         };
         call::read(tokio::task::spawn_blocking(answer).await.map_err(|_| fault())??)
     }

@@ -130,6 +130,7 @@ pub(super) const TOOLS: [Spec; 7] = [
                 "limit": { "type": "integer", "minimum": 1, "maximum": search::MAX_LIMIT, "default": search::LIMIT, "description": "At most this many" },
                 "layers": { "type": "array", "items": { "type": "string", "enum": ["memory", "journal", "transcript"] }, "description": "Where to look; by default memory and journal, and what was said in sessions if those have nothing" },
                 "all_projects": { "type": "boolean", "default": false, "description": "Also in the memories of other projects" },
+                "select": { "type": "boolean", "default": false, "description": "Have the host's own model choose among the memories found, where the user set that up and the host lends it" },
             })
         },
         required: &["query"],

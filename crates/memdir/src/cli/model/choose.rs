@@ -18,7 +18,7 @@ const MAX_KEY: u64 = 8 << 10;
 /// Whom to ask.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// anthropic, openai, chat (Ollama, llama.cpp, vLLM, OpenRouter …), claude, codex or none
+    /// anthropic, openai, chat (Ollama, llama.cpp, vLLM, OpenRouter …), claude, codex, sampling (the model of an MCP host, while it calls) or none
     service: ServiceKind,
     /// The model for work that wants judgement
     #[arg(long, value_name = "NAME")]
@@ -58,6 +58,8 @@ pub(super) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
         ui.json(&json!({"service": service.as_str(), "model": args.model, "small": args.small}));
     } else if service == ServiceKind::None {
         ui.say("no model is asked; everything works without");
+    } else if service == ServiceKind::Sampling {
+        ui.say("a host that lends its model is asked while it calls `memdir mcp`; rules do everything else");
     } else {
         ui.say(&format!("{service} is asked from now on; `memdir model check` tries it"));
     }
