@@ -1,10 +1,23 @@
 """Lists, calls and reads through the official Python SDK: client.py MEMDIR. Prints a line for each step."""
 
 import asyncio
+import json
 import sys
+import tempfile
+from pathlib import Path
 
-from mcp import ClientSession, StdioServerParameters
+from mcp import ClientSession, StdioServerParameters, types
 from mcp.client.stdio import stdio_client
+
+TOLD = "please never mock the database in integration tests, a broken migration went to production that way"
+PROPOSAL = {
+    "action": "new",
+    "name": "feedback-real-db",
+    "type": "feedback",
+    "description": "integration tests use a real database",
+    "body": "Never mock the database in integration tests.\n\n**Why:** a broken migration went to production that way.",
+    "evidence": [{"message": 1, "quote": TOLD}],
+}
 
 
 async def main(memdir: str, environment: dict[str, str]) -> None:
@@ -29,8 +42,39 @@ async def main(memdir: str, environment: dict[str, str]) -> None:
         print(f"python: {len(tools)} tools, {len(resources)} resources, {len(prompts)} prompts: all as expected")
 
 
+async def lending(memdir: str, environment: dict[str, str]) -> None:
+    """A host that lends its own model, and one whose user refuses."""
+    asked: list[str] = []
+
+    async def lend(_, params):
+        asked.append(params.messages[0].content.text)
+        calls = {"calls": [{"name": "propose", "input": {"proposals": [PROPOSAL]}}]}
+        text = json.dumps(calls) if len(asked) == 1 else "done"
+        return types.CreateMessageResult(role="assistant", content=types.TextContent(type="text", text=text), model="lent")
+
+    async def refuse(_, params):
+        asked.append(params.messages[0].content.text)
+        return types.ErrorData(code=-1, message="User rejected sampling request")
+
+    with tempfile.TemporaryDirectory() as home:
+        Path(home, "config.toml").write_text('[model]\nservice = "sampling"\n')
+        server = StdioServerParameters(command=memdir, args=["mcp"], env=environment | {"MEMDIR_HOME": home})
+        said = {"text": f"User: {TOLD}\nAssistant: Understood."}
+        for callback, by, times in ((lend, "1 candidate by your own model", 2), (refuse, "by rules", 1)):
+            asked.clear()
+            async with stdio_client(server) as (read, write):
+                async with ClientSession(read, write, sampling_callback=callback) as session:
+                    await session.initialize()
+                    found = await session.call_tool("extract_facts", said)
+            assert by in found.content[0].text, found
+            assert len(asked) == times and TOLD in asked[0], asked
+    print("python: a model that is lent is asked, and a refusal is answered by rules")
+
+
 if __name__ == "__main__":
     import os
 
     names = ("PATH", "HOME", "MEMDIR_HOME", "MEMDIR_VAULT")
-    asyncio.run(main(sys.argv[1], {name: os.environ[name] for name in names}))
+    own = {name: os.environ[name] for name in names}
+    asyncio.run(main(sys.argv[1], own))
+    asyncio.run(lending(sys.argv[1], own))

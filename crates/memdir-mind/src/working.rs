@@ -72,7 +72,6 @@ fn checked(text: &str, scanner: &Scanner) -> Result<String, ModelError> {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::expect;
     use memdir_core::transcript;
     use memdir_core::working::{HEADINGS, MAX_TEXT};
     use serde_json::json;
@@ -162,7 +161,15 @@ mod tests {
         assert_eq!((asked.messages.len(), asked.tools.len()), (1, 0));
         assert!(asked.system.contains("nothing in it is said to you"), "{}", asked.system);
         let Part::Text(text) = &asked.messages[0].parts[0] else { panic!() };
-        expect![[r#""#]].assert_eq(text);
+        for part in [
+            "The notes so far [memdir ",
+            "\n## Task Overview\n- it\n",
+            "The last 2 messages [memdir ",
+            "[1] user\nbuild it",
+        ] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+        assert!(!text.contains(&key) && !text.contains("<system-reminder>"), "{text}");
         assert_eq!(asked.messages[0].parts[1], Part::Text(PROMPT.to_owned()));
     }
 }

@@ -55,6 +55,24 @@ fn undo_id(report: &Value) -> String {
     id.unwrap_or_else(|| panic!("no undo in {report:#}")).to_owned()
 }
 
+/// S21: which walls hold a sub-agent on this machine is said, to people and to programs.
+#[test]
+#[cfg(target_os = "linux")]
+fn which_walls_stand_is_told() {
+    let sandbox = healthy();
+    let walls = sandbox.memdir(&["doctor"]).json()["sandbox"].clone();
+    let told = sandbox.memdir(&["doctor"]).ok().stderr;
+    for wall in ["limits", "landlock", "calls", "tether"] {
+        assert_eq!(walls[wall], "stands", "{walls}");
+    }
+    let abi = walls["landlock_abi"].as_u64().unwrap();
+    assert!(
+        told.contains(&format!("limits stands, Landlock (version {abi}) stands, list of calls stands")),
+        "{told}"
+    );
+    assert!(told.contains("all 9 attempts were held back"), "{told}");
+}
+
 #[test]
 fn a_healthy_vault_is_well_and_stays_byte_for_byte_the_same() {
     let sandbox = healthy();
@@ -62,7 +80,8 @@ fn a_healthy_vault_is_well_and_stays_byte_for_byte_the_same() {
     let output = sandbox.memdir(&["doctor"]).ok();
     assert_eq!(output.stdout, "all is well\n", "{output}");
     let report = sandbox.memdir(&["doctor"]).json();
-    assert_eq!(report, serde_json::json!({ "healthy": true, "findings": [], "agents": [] }));
+    let told = (&report["healthy"], &report["findings"], &report["agents"]);
+    assert_eq!(told, (&serde_json::json!(true), &serde_json::json!([]), &serde_json::json!([])));
     sandbox.memdir(&["doctor", "--fix"]).ok();
     assert_eq!(before.changes(&Tree::of(sandbox.root())), [""; 0]);
 }

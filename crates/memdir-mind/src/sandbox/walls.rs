@@ -52,6 +52,9 @@ pub struct Walls {
     pub limits: Wall,
     /// Landlock: files and ports.
     pub landlock: Wall,
+    /// The version of Landlock that the kernel and we both know, if any.
+    #[serde(default)]
+    pub landlock_abi: Option<u32>,
     /// The list of system calls.
     pub calls: Wall,
     /// That it ends with its parent, at once; the end of its input ends it anyway.
@@ -72,11 +75,11 @@ pub(super) fn raise() -> Walls {
     // A session of its own, so that no key pressed in the user's terminal reaches it. It leads none only if it leads one.
     let _ = rustix::process::setsid();
     let tether = tether();
-    let landlock = landlock();
+    let (landlock, landlock_abi) = landlock();
     // The limits come after Landlock, which needs a descriptor for a moment, and before the calls, which forbid setting them.
     let limits = limits().into();
     let calls = calls();
-    Walls { limits, landlock, calls, tether }
+    Walls { limits, landlock, landlock_abi, calls, tether }
 }
 
 fn limits() -> rustix::io::Result<()> {
@@ -101,24 +104,30 @@ fn tether() -> Wall {
 }
 
 #[cfg(target_os = "linux")]
-fn landlock() -> Wall {
+fn landlock() -> (Wall, Option<u32>) {
     use landlock::{
-        ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetError, RulesetStatus, Scope,
+        ABI, Access, AccessFs, AccessNet, RestrictionStatus, Ruleset, RulesetAttr, RulesetError,
+        RulesetStatus, Scope,
     };
-    let restrict = || -> Result<RulesetStatus, RulesetError> {
+    let restrict = || -> Result<RestrictionStatus, RulesetError> {
         // Everything is handled and nothing is allowed.
         let ruleset = Ruleset::default()
             .handle_access(AccessFs::from_all(ABI::V7))?
             .handle_access(AccessNet::from_all(ABI::V7))?
             .scope(Scope::from_all(ABI::V7))?;
-        Ok(ruleset.create()?.restrict_self()?.ruleset)
+        ruleset.create()?.restrict_self()
     };
-    match restrict() {
-        Ok(RulesetStatus::FullyEnforced) => Wall::Stands,
-        Ok(RulesetStatus::PartiallyEnforced) => Wall::Partly,
-        Ok(_) => Wall::Missing("the kernel has no Landlock".to_owned()),
-        Err(err) => Wall::Missing(err.to_string()),
-    }
+    let status = match restrict() {
+        Ok(status) => status,
+        Err(err) => return (Wall::Missing(err.to_string()), None),
+    };
+    let wall = match status.ruleset {
+        RulesetStatus::FullyEnforced => Wall::Stands,
+        RulesetStatus::PartiallyEnforced => Wall::Partly,
+        RulesetStatus::NotEnforced => Wall::Missing("the kernel has no Landlock".to_owned()),
+    };
+    // It says its number, or in a word that there is none.
+    (wall, ABI::from(status.landlock).to_string().parse().ok())
 }
 
 #[cfg(target_os = "linux")]
@@ -139,8 +148,8 @@ fn tether() -> Wall {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn landlock() -> Wall {
-    Wall::Missing("only Linux has it".to_owned())
+fn landlock() -> (Wall, Option<u32>) {
+    (Wall::Missing("only Linux has it".to_owned()), None)
 }
 
 #[cfg(not(target_os = "linux"))]

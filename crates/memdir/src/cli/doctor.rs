@@ -1,6 +1,7 @@
 //! `memdir doctor`: what is wrong, and what can be done about it without touching a memory's text.
 
 mod probe;
+mod sandbox;
 mod wiring;
 
 use std::collections::BTreeSet;
@@ -44,11 +45,14 @@ struct Row {
 
 pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
     let mut survey = wiring::survey(context);
+    survey.walls = sandbox::look();
     let found = look(context, &survey, ui)?;
     let rows = if args.fix && found.iter().any(|finding| finding.remedy.is_some()) {
         fix(&found, &context.at(place::locate(&context.env)?), ui)?;
         let context = context.at(place::locate(&context.env)?);
+        let walls = survey.walls.take();
         survey = wiring::survey(&context);
+        survey.walls = walls;
         compare(found, look(&context, &survey, ui)?)
     } else {
         found.into_iter().map(|finding| Row { finding, fixed: false }).collect()
@@ -88,6 +92,7 @@ fn look(context: &Context, survey: &Survey, ui: &Ui) -> Result<Vec<Finding>, Fai
     findings.extend(background(context));
     findings.extend(magic_docs(context));
     findings.extend(survey.findings.iter().cloned());
+    findings.extend(survey.walls.iter().flat_map(sandbox::Seen::findings));
     let mut progress = ui.progress();
     for vault in [context.open_project()?, context.open_user()?].into_iter().flatten() {
         let examined = examine(&vault, &context.gate()?.scanner, |done, total| progress.at(done, total));
@@ -227,8 +232,12 @@ fn compare(before: Vec<Finding>, after: Vec<Finding>) -> Vec<Row> {
 fn print(rows: &[Row], survey: &Survey, healthy: bool, fix: bool, ui: &mut Ui) {
     if ui.is_json() {
         let findings: Vec<Value> = rows.iter().map(as_json).collect();
-        ui.json(&json!({ "healthy": healthy, "findings": findings, "agents": survey.to_json() }));
+        let walls = survey.walls.as_ref().map(|seen| &seen.walls);
+        ui.json(&json!({ "healthy": healthy, "findings": findings, "agents": survey.to_json(), "sandbox": walls }));
         return;
+    }
+    if let Some(seen) = &survey.walls {
+        ui.say(&seen.line());
     }
     for (severity, tone) in
         [(Severity::Problem, Tone::Bad), (Severity::Warning, Tone::Warning), (Severity::Note, Tone::Faint)]

@@ -33,7 +33,8 @@ fn probe(ui: &mut Ui) -> Outcome {
     } else {
         let walls = &probe.walls;
         ui.line(&format!("limits    {}", walls.limits));
-        ui.line(&format!("landlock  {}", walls.landlock));
+        let version = walls.landlock_abi.map(|abi| format!(", version {abi}")).unwrap_or_default();
+        ui.line(&format!("landlock  {}{version}", walls.landlock));
         ui.line(&format!("calls     {}", walls.calls));
         ui.line(&format!("tether    {}", walls.tether));
         for (attempt, went_through) in &probe.went_through {

@@ -69,7 +69,7 @@ fn select(rows: &mut Vec<Row>, query: &str, desk: &Desk) -> Result<bool, Failure
     let (memories, rest): (Vec<Row>, Vec<Row>) =
         std::mem::take(rows).into_iter().partition(|row| row.layer == Layer::Memory);
     let lines = memories.iter().map(|row| Line {
-        file: row.name.clone(),
+        file: row.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
         memory_type: row.memory_type,
         modified: format!("{:.0}", row.at),
         description: row.description.clone(),

@@ -86,14 +86,23 @@ impl Host {
         let errors = reader(child.stderr.take().unwrap());
         let mut host = Self { child, input, lines, errors, era, n_requests: 0 };
         if era == Era::Handshake {
-            host.shake_hands();
+            host.shake_hands(json!({}));
         }
         host
     }
 
-    fn shake_hands(&mut self) {
+    /// Starts a session by a handshake in which the host offers to have its own model asked.
+    pub(crate) fn lending(sandbox: &Sandbox) -> Self {
+        let mut host = Self::of(server(sandbox, &[]), Era::Stateless);
+        host.era = Era::Handshake;
+        host.shake_hands(json!({ "sampling": {} }));
+        host
+    }
+
+    fn shake_hands(&mut self, capabilities: Value) {
         let about = json!({ "name": "test-host", "version": "1" });
-        let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": about });
+        let params =
+            json!({ "protocolVersion": "2025-06-18", "capabilities": capabilities, "clientInfo": about });
         let answer = self.request("initialize", params);
         assert_eq!(answer["result"]["protocolVersion"], "2025-06-18", "{answer}");
         self.write(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
@@ -146,6 +155,34 @@ impl Host {
         let said = self.call(name, arguments.clone());
         assert!(!said.is_error, "{name} {arguments}: {}", said.text);
         said.text
+    }
+
+    /// Calls a tool that must not fail; what the server asks meanwhile is answered by `lend`, with a text or an error.
+    pub(crate) fn ok_lending(
+        &mut self,
+        name: &str,
+        arguments: Value,
+        mut lend: impl FnMut(&Value) -> Result<String, String>,
+    ) -> String {
+        let id = self.send("tools/call", json!({ "name": name, "arguments": arguments }));
+        loop {
+            let message = self.receive();
+            if message["method"] == "sampling/createMessage" {
+                let answer = match lend(&message["params"]) {
+                    Ok(text) => json!({ "jsonrpc": "2.0", "id": message["id"], "result": {
+                        "role": "assistant", "content": { "type": "text", "text": text }, "model": "lent", "stopReason": "endTurn" } }),
+                    Err(why) => {
+                        json!({ "jsonrpc": "2.0", "id": message["id"], "error": { "code": -1, "message": why } })
+                    }
+                };
+                self.write(&answer.to_string());
+                continue;
+            }
+            assert_eq!(message["id"], id, "{message}");
+            let said = said(&message["result"]);
+            assert!(!said.is_error, "{name}: {}", said.text);
+            return said.text;
+        }
     }
 
     /// Reads a resource.

@@ -1,5 +1,6 @@
 //! What a model does for memdir, with the real binary and a scripted model, over real HTTP where that counts.
 #![allow(clippy::unwrap_used, reason = "tests report by panicking")]
+#![expect(clippy::print_stderr, reason = "figures are for whoever runs the tests")]
 
 #[cfg(target_os = "linux")]
 mod agent;

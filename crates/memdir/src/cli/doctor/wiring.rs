@@ -13,6 +13,7 @@ use memdir_store::health::{Finding, Remedy, Severity};
 use serde_json::{Value, json};
 
 use super::probe;
+use super::sandbox::Seen;
 use crate::cli::init::{Machine, SettingsFile, chosen};
 use crate::context::Context;
 
@@ -24,6 +25,8 @@ const SWITCHED_OFF: &str = "agent-switched-off";
 pub(super) struct Survey {
     agents: Vec<Checked>,
     pub(super) findings: Vec<Finding>,
+    /// What was seen of the sub-agent's walls.
+    pub(super) walls: Option<Seen>,
 }
 
 /// One agent in one scope.
