@@ -11,6 +11,7 @@ mod codex;
 mod copilot;
 mod gemini;
 mod host;
+mod learning;
 mod opencode;
 mod scenario;
 mod seen;

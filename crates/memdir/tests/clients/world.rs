@@ -20,8 +20,8 @@ const PATIENCE: &str = "90";
 /// Hooks leave after milliseconds rather than keep an agent waiting. Here they may take longer: a machine that tests
 /// everything at once is slow, and what is asked is what they say.
 const HOOK_PATIENCE_MS: &str = "4000";
-/// What is done in the background is done within this time, unless it hangs.
-const PATIENCE_BEHIND: Duration = Duration::from_secs(20);
+/// What is done in the background is done within this time, unless it hangs; an agent that is asked there starts slowly.
+const PATIENCE_BEHIND: Duration = Duration::from_secs(90);
 
 /// A home, a project in git, and a model.
 pub(crate) struct World {
