@@ -4,14 +4,17 @@
 //! names or qualifies it differs: the ports of two services, the limits of two environments and the versions of two tools
 //! stay beside each other however alike their sentences are.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
+use super::holder::took_over;
 use super::saying::{Kind, Saying};
 use super::subject::{Subject, reports};
 use super::words::exclude_each_other;
-use crate::embed;
+use crate::embed::{self, Vector};
 use crate::likeness::nearest_duplicate;
 use crate::memory::MemoryType;
 use crate::terms::in_english;
@@ -33,6 +36,9 @@ const PATTERN: f32 = 0.55;
 const WORTH_A_LOOK: f32 = 0.25;
 /// A sentence with fewer telling words in common with another is about anything.
 const MIN_MATCHED: usize = 2;
+
+/// A text of fewer words may stand anywhere.
+const MIN_SENTENCE: usize = 6;
 
 /// What two memories are to each other.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,7 +70,7 @@ pub(super) fn relation(a: &Subject<'_>, b: &Subject<'_>) -> Relation {
 }
 
 /// Says whether two memories can be about one thing at all: the same circle of readers, the same author, one language.
-fn may_meet(a: &Subject<'_>, b: &Subject<'_>) -> bool {
+pub(super) fn may_meet(a: &Subject<'_>, b: &Subject<'_>) -> bool {
     let (one, other) = (&a.source.memory, &b.source.memory);
     a.is_touchable
         && b.is_touchable
@@ -84,7 +90,7 @@ fn is_worth_a_look(a: &Subject<'_>, b: &Subject<'_>) -> bool {
 }
 
 /// Says whether nothing stands against making one memory of two.
-fn is_compatible(a: &Subject<'_>, b: &Subject<'_>) -> bool {
+pub(super) fn is_compatible(a: &Subject<'_>, b: &Subject<'_>) -> bool {
     let (one, other) = (&a.source.memory, &b.source.memory);
     one.tier == other.tier
         && one.status == other.status
@@ -95,7 +101,13 @@ fn is_compatible(a: &Subject<'_>, b: &Subject<'_>) -> bool {
 }
 
 fn same(a: &Subject<'_>, b: &Subject<'_>) -> Relation {
-    if numbers_clash(&a.facts, &b.facts) || are_siblings(a, b) || names_differ(a, b) {
+    if numbers_clash(&a.facts, &b.facts) || names_differ(a, b) {
+        return Relation::Neighbours;
+    }
+    if says_all(a, b) || says_all(b, a) {
+        return Relation::Same(1.0);
+    }
+    if are_siblings(a, b) {
         return Relation::Neighbours;
     }
     let met = meeting(&a.facts, &b.facts);
@@ -127,6 +139,26 @@ fn same(a: &Subject<'_>, b: &Subject<'_>) -> Relation {
         return Relation::Akin(near);
     }
     Relation::Neighbours
+}
+
+/// Says whether one memory has every sentence of the other, word for word, under a description of the same thing.
+fn says_all(short: &Subject<'_>, long: &Subject<'_>) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.map(str::to_lowercase).collect()
+    };
+    let said: Vec<Vec<String>> = long.sentences[1..].iter().map(|sentence| words(sentence)).collect();
+    let wanted: Vec<Vec<String>> = short.sentences[1..].iter().map(|sentence| words(sentence)).collect();
+    let is_there = |sentence: &Vec<String>| said.iter().any(|other| other.starts_with(sentence));
+    let n_words: usize = wanted.iter().map(Vec::len).sum();
+    if n_words < MIN_SENTENCE || !wanted.iter().all(is_there) || long.facts.tells_change {
+        return false;
+    }
+    // Sentences that fit everywhere stand below descriptions of different things.
+    let (one, other) = (&short.claims[0], &long.claims[0]);
+    let met = meeting(one, other);
+    let tells = |saying: &Saying, only: &[&str]| only.iter().any(|stem| saying.is_telling(stem));
+    met.matched > 0 && !(tells(one, &met.only_a) && tells(other, &met.only_b))
 }
 
 fn is_unspaced_text(text: &str) -> bool {
@@ -175,6 +207,9 @@ fn is_one_pattern(a: &str, b: &str, whole_a: &Saying, whole_b: &Saying) -> bool 
 fn contrary(a: &Subject<'_>, b: &Subject<'_>) -> Option<String> {
     let (old, new) = if a.said() <= b.said() { (a, b) } else { (b, a) };
     if let Some(why) = told_change(old, new) {
+        return Some(why);
+    }
+    if let Some(why) = took_over(old, new) {
         return Some(why);
     }
     if subject_differs(a, b) {
@@ -238,7 +273,12 @@ fn told_change(old: &Subject<'_>, new: &Subject<'_>) -> Option<String> {
         return None;
     }
     let pairs = old.claims.iter().flat_map(|one| new.claims.iter().map(move |other| (one, other)));
-    pairs.into_iter().find_map(|(one, other)| took_the_place(one, other, &meeting(one, other)))
+    pairs.into_iter().find_map(|(one, other)| {
+        let mut met = meeting(one, other);
+        // "Tickets are tracked in Jira": what the newer memory says elsewhere it need not repeat.
+        met.only_a.retain(|stem| !knows(&new.whole, stem));
+        took_the_place(one, other, &met)
+    })
 }
 
 /// Says whether one sentence denies what the other says.
@@ -258,11 +298,12 @@ fn took_the_place(old: &Saying, new: &Saying, met: &Meeting<'_>) -> Option<Strin
     let is_told = new.tells_change && !new.denied.is_empty() && met.matched >= MIN_MATCHED;
     let is_covered = met.only_a.is_empty() && old.values.keys().all(|kind| new.values.contains_key(kind));
     let is_meant = new.denied.iter().all(|stem| old.words.contains_key(stem));
-    (is_told && is_covered && is_meant && !old.tells_change && !met.only_b.is_empty()).then(|| {
-        let gone: Vec<&str> =
-            new.denied.iter().filter_map(|stem| old.words.get(stem)).map(String::as_str).collect();
-        format!("`{}` is no longer so", gone.join(" "))
-    })
+    (is_told && is_covered && is_meant && !old.is_negated && !old.tells_change && !met.only_b.is_empty())
+        .then(|| {
+            let gone: Vec<&str> =
+                new.denied.iter().filter_map(|stem| old.words.get(stem)).map(String::as_str).collect();
+            format!("`{}` is no longer so", gone.join(" "))
+        })
 }
 
 /// Finds the value that differs between two sentences: one kind of value, other values in its place.
@@ -344,13 +385,12 @@ fn unknown(text: &Saying, other: &Subject<'_>) -> Vec<String> {
         let mut known = other.whole.words.values();
         known.any(|known| exclude_each_other(word, known) || are_synonyms(word, known))
     };
-    let is_unknown =
-        |(stem, word): &(&String, &String)| !other.whole.words.contains_key(*stem) && !means_same(word);
+    let is_unknown = |(stem, word): &(&String, &String)| !knows(&other.whole, stem) && !means_same(word);
     text.words.iter().filter(is_unknown).map(|(stem, _)| stem.clone()).collect()
 }
 
 /// Says whether a text has a word, perhaps with another ending.
-fn knows(saying: &Saying, stem: &str) -> bool {
+pub(super) fn knows(saying: &Saying, stem: &str) -> bool {
     saying.words.contains_key(stem) || saying.words.keys().any(|known| is_one_word(known, stem))
 }
 
@@ -396,8 +436,30 @@ fn are_synonyms(a: &str, b: &str) -> bool {
     if exclude_each_other(a, b) || !a.is_ascii() || !b.is_ascii() {
         return false;
     }
-    let (Some((one, _)), Some((other, _))) = (embed::word(a), embed::word(b)) else { return false };
+    let (Some(one), Some(other)) = (word_vector(a), word_vector(b)) else { return false };
     one.cosine(&other) >= SYNONYM
+}
+
+/// As many words are remembered with their vectors.
+const MAX_VECTORS: usize = 20_000;
+
+thread_local! {
+    /// The vectors of words that were compared: a vault has few words, and each is compared with many.
+    static VECTORS: RefCell<HashMap<String, Option<Rc<Vector>>>> = RefCell::default();
+}
+
+fn word_vector(word: &str) -> Option<Rc<Vector>> {
+    VECTORS.with_borrow_mut(|vectors| {
+        if let Some(known) = vectors.get(word) {
+            return known.clone();
+        }
+        if vectors.len() >= MAX_VECTORS {
+            vectors.clear();
+        }
+        let vector = embed::word(word).map(|(vector, _)| Rc::new(vector));
+        vectors.insert(word.to_owned(), vector.clone());
+        vector
+    })
 }
 
 fn nearness(a: &str, b: &str) -> f32 {

@@ -29,7 +29,7 @@ const EVENTS: &[&str] = &[
 /// Words of what lasts, though it began on a day.
 #[rustfmt::skip]
 const LASTING: &[&str] = &[
-    "decided", "decision", "adopted", "since", "seit", "ab", "from", "after", "nach", "agreed", "entschieden", "entscheidung", "beschlossen",
+    "decided", "decision", "adopted", "since", "seit", "ab", "after", "nach", "agreed", "entschieden", "entscheidung", "beschlossen",
     "always", "never", "immer", "nie", "every", "starting", "onwards", "founded", "introduced", "이후", "부터", "결정", "desde", "depuis", "jede", "jeden", "each",
 ];
 
@@ -113,7 +113,11 @@ fn long_over(subject: &Subject<'_>, today: Date) -> Option<Ending> {
         .collect();
     let has =
         |table: &[&str]| words.iter().any(|word| table.contains(&word.as_str()) || ends_so(word, table));
-    let lasts = has(LASTING) || memory.kind.as_deref().is_some_and(|kind| kind != "status");
+    // "From 2026-04-01 on" lasts; figures that come from somebody do not make a thing last.
+    let has_begun = words.windows(2).any(|pair| {
+        pair[0] == "from" && (pair[1].starts_with(|c: char| c.is_ascii_digit()) || pair[1] == "now")
+    });
+    let lasts = has_begun || has(LASTING) || memory.kind.as_deref().is_some_and(|kind| kind != "status");
     (has(EVENTS) && !lasts && !is_changed_since).then(|| Ending {
         reason: format!("was over on {last}"),
         risky: true,

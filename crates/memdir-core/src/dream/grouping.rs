@@ -99,15 +99,24 @@ pub(super) fn alike(
 /// Lets what gives the same advice as a whole group join it: two that say the same and a third that says the like.
 fn absorb(groups: &mut [Group], relations: &Relations, is_taken: &impl Fn(usize) -> bool) {
     let mut taken: BTreeSet<usize> = groups.iter().flat_map(|group| group.members.clone()).collect();
+    // Looked up by memory: going through all pairs for every group would grow with their product.
+    let mut near_to: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    for (a, b) in relations.keys() {
+        near_to.entry(*a).or_default().insert(*b);
+        near_to.entry(*b).or_default().insert(*a);
+    }
     for group in groups.iter_mut() {
         let akin = |one: usize, other: usize| {
             let pair = (one.min(other), one.max(other));
             matches!(relations.get(&pair), Some(Relation::Same(_) | Relation::Akin(_)))
         };
-        let near: BTreeSet<usize> = relations
-            .keys()
-            .filter(|(a, b)| group.members.contains(a) != group.members.contains(b))
-            .map(|(a, b)| if group.members.contains(a) { *b } else { *a })
+        let near: BTreeSet<usize> = group
+            .members
+            .iter()
+            .filter_map(|member| near_to.get(member))
+            .flatten()
+            .copied()
+            .filter(|other| !group.members.contains(other))
             .collect();
         for other in near {
             let fits = group.members.iter().all(|member| akin(*member, other));

@@ -40,6 +40,21 @@ pub(super) fn merged(group: &[&Subject<'_>]) -> Option<(usize, Document)> {
     Some((stays, document))
 }
 
+/// Gives the memory that stands for others another text.
+pub(super) fn with_text(
+    survivor: &Subject<'_>,
+    others: &[&Subject<'_>],
+    description: &str,
+    body: &str,
+) -> Option<Document> {
+    let document = survivor.source.document.with_body(format!("\n{}\n", body.trim()).as_bytes()).ok()?;
+    let document = document.set("description", &Value::Text(description.to_owned())).ok()?;
+    let document = with_names(document, &survivor.source.memory, others)?;
+    let all = others.iter().map(|other| &other.source.memory);
+    let memories: Vec<&Memory> = std::iter::once(&survivor.source.memory).chain(all).collect();
+    with_lists(document, &memories)
+}
+
 /// Notes in a memory which others it stands for, and lets links to them lead to it.
 pub(super) fn with_names(document: Document, memory: &Memory, others: &[&Subject<'_>]) -> Option<Document> {
     let own = memory.path.stem();

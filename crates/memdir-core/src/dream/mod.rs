@@ -13,10 +13,13 @@
 //!
 //! Look at [`plan()`] first, then at `compare.rs`, which decides what two memories are to each other.
 
+mod advice;
 mod compare;
+mod dating;
 mod ending;
 mod gate;
 mod grouping;
+mod holder;
 mod linking;
 mod merging;
 mod pairs;
@@ -39,11 +42,12 @@ use crate::hash::ContentHash;
 use crate::memory::{Document, Memory, MemoryPath, Problem, Provenance, folded};
 use crate::recall::Together;
 
+pub use advice::{Advice, Declined, MODEL, take};
 pub use gate::{Decision, Limits, Rest, decide};
 pub use plan::{
     Consolidate, FileChange, Gather, Operation, OperationKind, Orient, Phases, Plan, Prune, RULES, Versions,
 };
-pub use planner::plan;
+pub use planner::{plan, plan_while};
 pub use report::{operation_line, phase_lines, replay_line, report};
 pub use review::{MAX_LEAVING, Mode, Past, Replay, Split, Worse, leaves_too_many, review, split};
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Zoned;
 
 use super::compare::{Relation, relation};
+use super::dating::{absolute, may_be_dated};
 use super::ending::endings;
 use super::grouping::{Group, Relations, alike, contrary};
 use super::linking;
@@ -12,29 +13,39 @@ use super::merging::{merged, with_names};
 use super::pairs::candidates;
 use super::plan::{FileChange, Operation, OperationKind, Plan, RULES};
 use super::subject::Subject;
-use super::words::weekday;
 use super::{Evidence, Source};
-use crate::dates::{Resolved, settle};
-use crate::memory::{Document, MemoryPath, MemoryType, Severity};
+use crate::memory::{Document, MemoryPath};
 use crate::page::{self, Load, PageProblem};
-use crate::policy::with_absolute_dates;
 
 /// One run takes up so many operations; the next one takes up what is left.
 const MAX_OPERATIONS: usize = 500;
 
 /// Plans what a dream would do to the memories of a vault, at `now` in the user's zone.
 pub fn plan(sources: &[Source], evidence: &Evidence, now: &Zoned) -> Plan {
+    plan_while(sources, evidence, now, &mut || true).unwrap_or_default()
+}
+
+/// Plans the same as long as `goes_on` says so, which is asked all the time; `None` if it was stopped.
+pub fn plan_while(
+    sources: &[Source],
+    evidence: &Evidence,
+    now: &Zoned,
+    goes_on: &mut dyn FnMut() -> bool,
+) -> Option<Plan> {
     let mut planner = Planner::default();
-    let dated = planner.rewrite_dates(sources, now);
-    let subjects: Vec<Subject<'_>> = dated.iter().map(Subject::of).collect();
+    let dated = planner.rewrite_dates(sources, now, goes_on)?;
+    let mut subjects: Vec<Subject<'_>> = Vec::with_capacity(dated.len());
+    for source in &dated {
+        subjects.push(goes_on().then(|| Subject::of(source))?);
+    }
     planner.orient(&subjects, evidence);
     planner.archive(&subjects, evidence, now);
-    let relations = planner.gather(&subjects, evidence);
+    let relations = planner.gather(&subjects, evidence, goes_on)?;
     planner.supersede(&subjects, &relations);
     planner.merge(&subjects, &relations);
     planner.link(&subjects, evidence);
     planner.reindex(sources, evidence);
-    planner.finish()
+    Some(planner.finish())
 }
 
 /// A plan that is being made.
@@ -54,9 +65,17 @@ impl Planner {
     }
 
     /// Makes relative dates absolute, by the day on which each memory was said, and returns the memories as they are then.
-    fn rewrite_dates(&mut self, sources: &[Source], now: &Zoned) -> Vec<Source> {
+    fn rewrite_dates(
+        &mut self,
+        sources: &[Source],
+        now: &Zoned,
+        goes_on: &mut dyn FnMut() -> bool,
+    ) -> Option<Vec<Source>> {
         let mut dated = Vec::with_capacity(sources.len());
         for source in sources {
+            if !goes_on() {
+                return None;
+            }
             let subject_may = may_be_dated(source);
             let found = subject_may.then(|| absolute(source, now)).flatten();
             let Some((document, reason, risky)) = found else {
@@ -68,7 +87,7 @@ impl Planner {
             self.push(OperationKind::RewriteDates, names, None, reason, risky, vec![change]);
             dated.push(source.with(document));
         }
-        dated
+        Some(dated)
     }
 
     /// Proposes the archive for what no longer holds.
@@ -84,7 +103,12 @@ impl Planner {
     }
 
     /// Compares what is worth comparing.
-    fn gather(&mut self, subjects: &[Subject<'_>], evidence: &Evidence) -> Relations {
+    fn gather(
+        &mut self,
+        subjects: &[Subject<'_>],
+        evidence: &Evidence,
+        goes_on: &mut dyn FnMut() -> bool,
+    ) -> Option<Relations> {
         let gather = &mut self.plan.phases.gather;
         gather.together = evidence.together.len();
         let mut relations = Relations::new();
@@ -92,13 +116,16 @@ impl Planner {
             if self.taken.contains(&a) || self.taken.contains(&b) {
                 continue;
             }
+            if !goes_on() {
+                return None;
+            }
             gather.compared += 1;
             match relation(&subjects[a], &subjects[b]) {
                 Relation::Neighbours => {}
                 found => drop(relations.insert((a, b), found)),
             }
         }
-        relations
+        Some(relations)
     }
 
     /// Lets the newest of contradicting memories stand for the others.
@@ -256,72 +283,4 @@ impl Planner {
         self.plan.phases.prune.archived = archived;
         self.plan
     }
-}
-
-/// Says whether the dates of a memory may be made absolute.
-fn may_be_dated(source: &Source) -> bool {
-    let memory = &source.memory;
-    let is_readable = !source.problems.iter().any(|problem| problem.severity() == Severity::Error);
-    let is_users = memory.memory_type.is_none_or(|kind| kind == MemoryType::User);
-    is_readable && !is_users && !memory.pinned && !memory.quarantined && !source.is_untrusted
-}
-
-/// Returns a memory with its dates made absolute, what was done, and whether it is sure on which day it was said.
-fn absolute(source: &Source, now: &Zoned) -> Option<(Document, String, bool)> {
-    let zone = now.time_zone();
-    let settled =
-        |at: jiff::Timestamp| with_absolute_dates(source.document.clone(), None, &at.to_zoned(zone.clone()));
-    let dated = settled(source.said());
-    if dated.document.bytes() == source.document.bytes() {
-        return None;
-    }
-    let said = |text: &str| settle(text, &source.said().to_zoned(zone.clone())).changes;
-    let changes: Vec<Resolved> = [said(&source.memory.description), said(&source.body())].concat();
-    // "Within a week" of something is a span and no day, unless somebody says it of today.
-    let is_said_of_a_day = changes.iter().any(|change| !is_habit(&change.said));
-    if changes.iter().any(|change| is_span(&change.said)) || !is_said_of_a_day {
-        return None;
-    }
-    // Edited on another day than it was saved: the phrase may be from either.
-    let created = source.memory.created.filter(|created| *created != source.said());
-    let risky = created.is_some_and(|created| settled(created).document.bytes() != dated.document.bytes());
-    let told: BTreeSet<String> =
-        changes.iter().map(|change| format!("`{}` is {}", change.said, change.means)).collect();
-    let reason = told.into_iter().collect::<Vec<_>>().join(", ");
-    Some((dated.document, reason, risky))
-}
-
-/// Says whether a phrase may tell of every week: a day of the week, and nothing that says which one.
-fn is_habit(phrase: &str) -> bool {
-    const WHICH: [&str; 18] = [
-        "this",
-        "next",
-        "last",
-        "coming",
-        "past",
-        "diese",
-        "nächst",
-        "komm",
-        "letzt",
-        "vergangen",
-        "이번",
-        "다음",
-        "지난",
-        "ago",
-        "vor",
-        "in ",
-        "tomorrow",
-        "yesterday",
-    ];
-    let phrase = phrase.to_lowercase();
-    let names_a_day = phrase.split(|c: char| !c.is_alphabetic()).any(|word| weekday(word).is_some());
-    let is_weekly =
-        names_a_day || phrase.contains("weekend") || phrase.contains("wochenende") || phrase.contains("주말");
-    is_weekly && !WHICH.iter().any(|word| phrase.contains(word))
-}
-
-/// Says whether a phrase tells how long something takes.
-fn is_span(phrase: &str) -> bool {
-    let phrase = phrase.to_lowercase();
-    ["within", "inside", "innerhalb", "binnen", "이내", "안에"].iter().any(|word| phrase.contains(word))
 }

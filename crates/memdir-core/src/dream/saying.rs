@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::words::{
     canonical, is_change, is_denier, is_measured, is_negation, is_numbered, is_plain, is_qualifier,
-    is_report, number, weekday,
+    is_report, is_versioned, number, weekday,
 };
 use crate::terms::{Origin, is_stop_word, terms};
 
@@ -63,7 +63,7 @@ impl Saying {
                 continue;
             }
             if is_stop_word(lower) || is_plain(lower) || (is_change(lower) && !is_qualifier(lower)) {
-                to_deny = if ends_denial(lower) { 0 } else { to_deny };
+                to_deny = if ends_denial(lower, to_deny < DENIED) { 0 } else { to_deny };
                 continue;
             }
             saying.word(token, &mut to_deny);
@@ -110,12 +110,13 @@ impl Saying {
     }
 }
 
-/// Says whether a small word ends what a denial reaches: "from Jenkins **to** Actions".
-fn ends_denial(word: &str) -> bool {
-    matches!(
-        word,
-        "to" | "with" | "by" | "for" | "in" | "on" | "auf" | "zu" | "durch" | "für" | "and" | "und"
-    )
+/// Says whether a small word ends what a denial reaches: "from Jenkins **to** Actions". "No longer on Jenkins" goes on.
+fn ends_denial(word: &str, has_denied: bool) -> bool {
+    match word {
+        "to" | "with" | "by" | "zu" | "durch" => true,
+        "for" | "in" | "on" | "auf" | "für" | "and" | "und" => has_denied,
+        _ => false,
+    }
 }
 
 /// Returns the stems of one word; a name from code has several.
@@ -135,6 +136,7 @@ struct Token {
     lower: String,
     /// Whether it names something.
     is_name: bool,
+    is_capital: bool,
 }
 
 fn tokens(text: &str) -> Vec<Token> {
@@ -156,7 +158,7 @@ fn tokens(text: &str) -> Vec<Token> {
             let is_camel = word.chars().skip(1).any(char::is_uppercase) && word.contains(char::is_lowercase);
             let has_digit = word.contains(|c: char| c.is_ascii_digit());
             let is_name = is_code || is_upper || inner || is_camel || has_digit || (is_capital && !begins);
-            found.push(Token { lower: word.to_lowercase(), is_name });
+            found.push(Token { lower: word.to_lowercase(), is_name, is_capital });
         }
         begins = ends || (word.is_empty() && begins);
     }
@@ -191,6 +193,10 @@ fn value(tokens: &[Token], at: usize) -> Option<(Kind, String)> {
     let unversioned = bare.strip_prefix('v').unwrap_or(bare);
     if is_dotted(unversioned) {
         return Some((Kind::Version, unversioned.to_owned()));
+    }
+    let is_version = at > 0 && is_versioned(before, tokens[at - 1].is_capital);
+    if is_version && bare.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Some((Kind::Version, bare.to_owned()));
     }
     if is_numbered(before) {
         return None;
@@ -283,6 +289,8 @@ mod tests {
             assert!(saying.values.is_empty(), "{:?}", saying.values);
         }
         assert!(!Saying::of("the app needs iOS 16").values.is_empty());
+        assert_eq!(shown("the web build needs Node 18"), "build node web | Version={\"18\"}");
+        assert!(Saying::of("the backup is made on node 3").values.is_empty());
     }
 
     #[test]
@@ -290,5 +298,7 @@ mod tests {
         let saying = Saying::of("CI moved from Jenkins to GitHub Actions");
         assert_eq!(saying.denied.into_iter().collect::<Vec<_>>(), ["jenkin"]);
         assert!(saying.tells_change && !saying.is_negated);
+        let saying = Saying::of("CI runs on Buildkite, no longer on Jenkins");
+        assert_eq!(saying.denied.into_iter().collect::<Vec<_>>(), ["jenkin"]);
     }
 }

@@ -114,8 +114,11 @@ fn title(source: &Source) -> String {
 }
 
 /// Words with which a reason begins.
-const REASONS: [&str; 9] =
-    [" because ", " since ", " so that ", " weil ", " damit ", "; ", " — ", " – ", " ("];
+#[rustfmt::skip]
+const REASONS: [&str; 17] = [
+    " because ", " since ", " so that ", " weil ", " damit ", "; ", " — ", " – ", " (",
+    ", they ", ", it ", ", so ", ", which ", ", as ", ", denn ", ", da ", ", sie ",
+];
 
 /// Returns what a sentence states before it gives reasons.
 pub(super) fn first_clause(sentence: &str) -> &str {
@@ -124,8 +127,15 @@ pub(super) fn first_clause(sentence: &str) -> &str {
     cuts.filter(is_long).min().map_or(sentence, |at| &sentence[..at])
 }
 
+/// Words of what comes again and again.
+const AGAIN: [&str; 8] = ["daily", "weekly", "every", "each", "täglich", "wöchentlich", "jeden", "jede"];
+
 /// Says whether a text is about something that happened on a day.
 pub(super) fn reports(subject: &Subject<'_>) -> bool {
+    let mut words = subject.stated.split(|c: char| !c.is_alphanumeric());
+    if words.any(|word| AGAIN.contains(&word.to_lowercase().as_str())) {
+        return false;
+    }
     let kind = subject.source.memory.kind.as_deref().map(Cow::Borrowed);
     (subject.title.is_report || subject.claims[0].is_report)
         || kind.is_some_and(|kind| words::is_report(&kind))

