@@ -18,6 +18,8 @@ class Scenario:
     stdin = ""
     old_words = {}
     new_words = {}
+    # Whether memories come, go or change by it.
+    changes_vault = True
 
     def prepare(self, sandbox):
         """Five memories with nothing in common, three of which link to the one most commands are about."""
@@ -197,7 +199,37 @@ class DreamApply(Scenario):
         return [f"{name} is not in the archive" for name in lost] + ([] if wanted in state else [f"the run is not {wanted}: {state}"])
 
 
-ALL = [SaveNew, SaveFirst, SaveOver, Rename, Forget, Undo, Import, Erase, Accept, DreamApply]
+class Extract(Scenario):
+    """What a conversation teaches waits in the inbox, whole or not at all; looked through again, nothing waits twice."""
+
+    name = "extract"
+    changes_vault = False
+    old_words = new_words = {"kittiwake": "reference-target"}
+    dialogue = (
+        "User: please never mock the database in integration tests, use a real one. We got burned by a broken migration.\n\n"
+        "Assistant: Understood, I will use a real database.\n\n"
+        "User: and remember that the dashboard for latency is https://grafana.example.net/d/latency\n\n"
+        "Assistant: Noted.\n"
+    )
+
+    def prepare(self, sandbox):
+        super().prepare(sandbox)
+        session = sandbox.root / "session.txt"
+        session.write_text(self.dialogue)
+        self.command = ("extract", "--transcript", str(session))
+
+    def aftermath(self, sandbox, is_new):
+        again = self.run(sandbox)
+        # 1: everything that it teaches waits already.
+        if again.code not in (0, 1):
+            return [f"looked through again: {again}"]
+        waiting = [path.read_text() for path in sorted(sandbox.state.glob("projects/*/inbox/*.md"))]
+        torn = [text for text in waiting if not text.startswith("---") or "integration" not in text and "grafana" not in text]
+        twice = [word for word in ("integration tests", "grafana") if sum(word in text for text in waiting) != 1]
+        return [f"torn in the inbox: {text[:80]!r}" for text in torn] + [f"waits not once: {word}" for word in twice]
+
+
+ALL = [SaveNew, SaveFirst, SaveOver, Rename, Forget, Undo, Import, Erase, Accept, DreamApply, Extract]
 
 
 def judge(sandbox, scenario, old, new, acked):
