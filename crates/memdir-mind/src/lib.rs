@@ -7,6 +7,7 @@
 
 pub mod agent;
 pub mod compact;
+pub mod dream;
 pub mod extract;
 pub mod guard;
 pub mod magic;

@@ -1,7 +1,7 @@
 //! What somebody else advises a dream to do, checked before it becomes part of the plan.
 //!
 //! A model reads the memories and says which of them say the same, which one made another untrue and which are of no more
-//! use. It decides nothing: [`take`] lets through what the rules could have found themselves, had they understood it, and
+//! use. It decides nothing: [`take_advice`] lets through what the rules could have found themselves, had they understood it, and
 //! says of everything else why not. A merged text may hold no word that nobody said and lose none that names or counts
 //! something; what is pinned or not trusted is not touched; and every such operation waits for a person like any other that
 //! could lose something. Replay, links and the bound on what leaves are asked afterwards, as for the rules.
@@ -66,7 +66,7 @@ pub struct Declined {
 }
 
 /// Takes advice into a plan, after what the plan has; returns what was declined.
-pub fn take(plan: &mut Plan, sources: &[Source], advice: Vec<Advice>) -> Vec<Declined> {
+pub fn take_advice(plan: &mut Plan, sources: &[Source], advice: Vec<Advice>) -> Vec<Declined> {
     let mut declined = Vec::new();
     let mut touched: BTreeSet<String> = plan
         .operations
@@ -293,7 +293,7 @@ mod tests {
 
     fn why(advice: Advice) -> Option<&'static str> {
         let mut plan = Plan::default();
-        let declined = take(&mut plan, &vault(), vec![advice]);
+        let declined = take_advice(&mut plan, &vault(), vec![advice]);
         assert_eq!(plan.operations.len() + declined.len(), 1);
         assert!(plan.operations.iter().all(|operation| operation.risky && operation.proposer == MODEL));
         declined.first().map(|declined| declined.why)
@@ -347,7 +347,7 @@ mod tests {
     fn nothing_happens_to_a_memory_twice() {
         let mut plan = Plan::default();
         let archive = Advice::Archive { name: "project-rates".into(), reason: "over".into() };
-        let declined = take(&mut plan, &vault(), vec![archive.clone(), archive]);
+        let declined = take_advice(&mut plan, &vault(), vec![archive.clone(), archive]);
         assert_eq!((plan.operations.len(), declined.len()), (1, 1));
         assert_eq!(plan.phases.prune.archived, 1);
     }

@@ -42,7 +42,7 @@ use crate::hash::ContentHash;
 use crate::memory::{Document, Memory, MemoryPath, Problem, Provenance, folded};
 use crate::recall::Together;
 
-pub use advice::{Advice, Declined, MODEL, take};
+pub use advice::{Advice, Declined, MODEL, take_advice};
 pub use gate::{Decision, Limits, Rest, decide};
 pub use plan::{
     Consolidate, FileChange, Gather, Operation, OperationKind, Orient, Phases, Plan, Prune, RULES, Versions,

@@ -110,3 +110,9 @@ fn dr_05_a_dream_finds_what_is_planted_and_nothing_else_in_a_vault_it_has_not_se
 fn dr_05_a_dream_finds_what_is_planted_and_nothing_else_in_a_fresh_vault() {
     check(include_str!("fresh.txt"), 9, 120);
 }
+
+/// DR-05, DR-06, DR-07, TY-07: another one, written after the rules had met the fresh one.
+#[test]
+fn dr_05_a_dream_finds_what_is_planted_and_nothing_else_in_a_later_vault() {
+    check(include_str!("later.txt"), 9, 90);
+}

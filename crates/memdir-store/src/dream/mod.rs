@@ -25,9 +25,12 @@ mod tests;
 
 use std::io;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use jiff::Zoned;
-use memdir_core::dream::{Decision, Limits, Mode, Plan, decide, plan, review, split};
+use memdir_core::dream::{
+    Advice, Decision, Limits, Mode, Plan, Source, decide, plan_while, review, split, take_advice,
+};
 
 use crate::gate::Gate;
 use crate::lock::LockError;
@@ -69,6 +72,12 @@ pub enum DreamError {
         /// Its state.
         state: State,
     },
+    /// It took too long; nothing was done.
+    #[error("the dream took longer than {} seconds; nothing was done", limit.as_secs())]
+    Late {
+        /// How long it may take.
+        limit: Duration,
+    },
     /// Too many memories would leave.
     #[error("{leaving} of {memories} memories would leave")]
     TooMany {
@@ -90,7 +99,15 @@ pub struct Dreamer<'a> {
     pub verifier: Option<&'a Verifier>,
     /// The time, where the user is.
     pub now: &'a Zoned,
+    /// How long it may take until it begins to write.
+    pub limit: Duration,
 }
+
+/// As long a dream may take, whatever the vault and whoever advises it.
+pub const LIMIT: Duration = Duration::from_secs(20 * 60);
+
+/// Whoever looks at the memories and says what could be done; nothing, where there is nobody or no answer.
+pub type Adviser<'a> = dyn FnMut(&[Source]) -> Vec<Advice> + 'a;
 
 /// How a dream was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,6 +153,7 @@ pub fn dream(
     dreamer: &Dreamer<'_>,
     mode: Mode,
     wish: Wish,
+    adviser: &mut Adviser<'_>,
     beat: &mut dyn FnMut(),
 ) -> Result<Dreamt, DreamError> {
     let now = dreamer.now.timestamp();
@@ -149,7 +167,7 @@ pub fn dream(
         return Ok(Dreamt::Busy);
     };
     post.beat("dreaming");
-    let done = under_lock(dreamer, mode, wish, &mut || {
+    let done = under_lock(dreamer, mode, wish, adviser, &mut || {
         post.beat("dreaming");
         beat();
     });
@@ -168,18 +186,32 @@ fn under_lock(
     dreamer: &Dreamer<'_>,
     mode: Mode,
     wish: Wish,
+    adviser: &mut Adviser<'_>,
     beat: &mut dyn FnMut(),
 ) -> Result<Dreamt, DreamError> {
+    let started = Instant::now();
+    let late = || DreamError::Late { limit: dreamer.limit };
+    let in_time = || started.elapsed() < dreamer.limit;
     let vault = dreamer.vault;
     let failed = |source| DreamError::Io { path: vault.path().to_owned(), source };
     let (sources, evidence) = gather::gather(dreamer, beat).map_err(failed)?;
     beat();
-    let mut plan = plan(&sources, &evidence, dreamer.now);
+    let plan = plan_while(&sources, &evidence, dreamer.now, &mut || {
+        beat();
+        in_time()
+    });
+    let mut plan = plan.ok_or_else(late)?;
+    // What is declined is of no use to anybody: who advises is asked again another day.
+    let _ = take_advice(&mut plan, &sources, adviser(&sources));
     beat();
     if plan.operations.is_empty() {
         return Ok(Dreamt::Nothing(Box::new(plan)));
     }
     let pasts = replay::replay(dreamer, &plan, beat)?;
+    // From here on things are written, and what is begun is brought to its end.
+    if !in_time() {
+        return Err(late());
+    }
     let replay = review(&mut plan, &pasts, &sources);
     // The first dream of a vault only shows what it would do.
     let is_first = rest(vault).last.is_none();

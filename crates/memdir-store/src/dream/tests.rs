@@ -4,8 +4,10 @@ use jiff::{Timestamp, Zoned};
 use memdir_core::memory::{Document, Memory, MemoryPath};
 use memdir_core::recall::{Moment, Note, Shelf, Unknown, Weights, recall};
 
-use super::asked;
+use memdir_core::dream::{Decision, Mode};
+
 use super::overlay::Overlay;
+use super::{DreamError, Dreamer, Dreamt, LIMIT, Wish, asked, dream, may, runs};
 use crate::vault::Vault;
 
 fn vault(root: &std::path::Path) -> Vault {
@@ -74,4 +76,40 @@ fn ux_17_an_index_over_another_answers_as_one_that_is_built_anew() {
         assert_eq!(names(&over), names(&built), "{prompt}");
         assert!(!names(&over).contains(&"mocks".to_owned()));
     }
+}
+
+/// L7: a dream that takes too long stops, leaves no run and no changed file behind, and the vault rests.
+#[test]
+fn l7_a_dream_that_takes_too_long_leaves_nothing_half_done() {
+    let temp = tempfile::tempdir().unwrap();
+    let vault = vault(temp.path());
+    for (name, body) in
+        [("project-a", "Uploads are limited to 50 MB."), ("project-b", "Uploads are limited to 90 MB.")]
+    {
+        let text = format!(
+            "---\nname: {name}\ndescription: \"Uploads\"\ntype: project\nexpires: 2026-01-01\n---\n\n{body}\n"
+        );
+        std::fs::write(vault.path().join(format!("{name}.md")), text).unwrap();
+    }
+    let read = || -> Vec<(std::ffi::OsString, Vec<u8>)> {
+        let entries = std::fs::read_dir(vault.path()).unwrap().map(|entry| entry.unwrap());
+        let mut files: Vec<_> =
+            entries.map(|entry| (entry.file_name(), std::fs::read(entry.path()).unwrap())).collect();
+        files.sort();
+        files
+    };
+    let before = read();
+    let now: Zoned = "2026-06-15T12:00:00+00:00[UTC]".parse().unwrap();
+    let gate = crate::gate::Gate::default();
+    let dreamer = |limit| Dreamer { vault: &vault, gate: &gate, verifier: None, now: &now, limit };
+    let mut nobody = |_: &[memdir_core::dream::Source]| Vec::new();
+    let mut asked = |dreamer: &Dreamer<'_>| dream(dreamer, Mode::Auto, Wish::Now, &mut nobody, &mut || {});
+    let late = asked(&dreamer(std::time::Duration::ZERO)).unwrap_err();
+    assert!(matches!(late, DreamError::Late { .. }), "{late}");
+    assert_eq!(read(), before);
+    assert_eq!(runs(&vault).unwrap(), []);
+    assert!(matches!(may(&vault, now.timestamp()), Decision::Resting { .. }), "a fault makes it rest");
+    // With time enough the same vault dreams.
+    let done = asked(&dreamer(LIMIT)).unwrap();
+    assert!(matches!(done, Dreamt::Done { .. }), "{done:?}");
 }

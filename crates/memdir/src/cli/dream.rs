@@ -2,7 +2,7 @@
 
 mod print;
 
-use memdir_core::dream::{Decision, Mode};
+use memdir_core::dream::{Decision, Mode, Source};
 use memdir_core::policy::Review;
 use memdir_store::dream::{self, DreamError, Dreamer, Dreamt, Run, State, Wish};
 use memdir_store::vault::Vault;
@@ -12,6 +12,7 @@ use serde_json::json;
 use crate::context::{Context, USER, unreadable_state};
 use crate::failure::{Failure, Outcome};
 use crate::ui::Ui;
+use crate::work::mind;
 
 /// Put the memories in order: merge what says the same, archive what no longer holds
 ///
@@ -106,7 +107,8 @@ pub(crate) fn dream_over(
     wish: Wish,
     beat: &mut dyn FnMut(),
 ) -> Result<Dreamt, Failure> {
-    with_dreamer(vault, context, |dreamer| dream::dream(dreamer, mode(context), wish, beat))
+    let mut advise = |sources: &[Source]| mind::consolidate(sources, context);
+    with_dreamer(vault, context, |dreamer| dream::dream(dreamer, mode(context), wish, &mut advise, beat))
 }
 
 /// Returns which operations wait. Who wants to be asked about what agents write wants to be asked here too.
@@ -122,7 +124,8 @@ fn with_dreamer<T>(
 ) -> Result<T, Failure> {
     let now = context.now.to_zoned(context.zone.clone());
     let verifier = Verifier::around(&context.place, &context.env, context.now, context.zone.clone());
-    let dreamer = Dreamer { vault, gate: context.gate()?, verifier: Some(&verifier), now: &now };
+    let dreamer =
+        Dreamer { vault, gate: context.gate()?, verifier: Some(&verifier), now: &now, limit: dream::LIMIT };
     act(&dreamer).map_err(failure)
 }
 

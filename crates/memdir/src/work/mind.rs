@@ -8,8 +8,10 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use memdir_core::cache::requests;
+use memdir_core::dream::{Advice, Source};
 use memdir_core::extract::{Candidate, Extractor, Said};
 use memdir_mind::agent::{Budget, Kind, Report, View};
+use memdir_mind::dream::{Material, consolidate as consolidate_by};
 use memdir_mind::extract::ByModel;
 use memdir_mind::model::{Opened, Purpose};
 use memdir_mind::sandbox::Sandbox;
@@ -85,6 +87,34 @@ pub(super) fn extract_by(
         |_| Found::default(),
         |asked| Found { candidates: asked.answer, left_receipt: asked.receipt.is_some() },
     ))
+}
+
+/// Asks the larger model what could be made one or put away; nothing if there is nobody to ask or no answer.
+pub(crate) fn consolidate(sources: &[Source], context: &Context) -> Vec<Advice> {
+    let Ok(model) = model::open(context, Purpose::Large) else { return Vec::new() };
+    let Ok(program) = std::env::current_exe() else { return Vec::new() };
+    let Ok(gate) = context.gate() else { return Vec::new() };
+    let (book, breakers) =
+        (CostBook::new(&context.place.home, &context.place.settings), Breakers::new(&context.place.home));
+    let Ok(mut guarded) = Guarded::new(model, &book, &breakers, Job::Dream, None, context.now) else {
+        return Vec::new();
+    };
+    let key = context.key();
+    let material = Material {
+        sources,
+        today: context.now.to_zoned(context.zone.clone()).date(),
+        scanner: &gate.scanner,
+        key: &key,
+        budget: Budget::for_dream(),
+    };
+    let Ok(found) = consolidate_by(&mut guarded, &Sandbox::new(program), material) else { return Vec::new() };
+    if found.advice.is_empty() && found.report.n_refused(Kind::Input) > 0 {
+        guarded.disappointed();
+    } else {
+        guarded.satisfied();
+    }
+    guarded.brought(found.advice.iter().map(|advice| advice.names().join(" ")));
+    found.advice
 }
 
 /// Says whether the model answered in a way that nothing could be made of.

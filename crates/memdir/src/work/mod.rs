@@ -21,7 +21,7 @@ mod dream;
 mod end;
 pub(crate) mod extract;
 pub(crate) mod magic;
-mod mind;
+pub(crate) mod mind;
 mod settle;
 mod start;
 mod tick;

@@ -4,7 +4,12 @@
 
 mod fire;
 mod gates;
+mod model;
 mod notice;
 mod replay;
 mod runs;
+#[allow(dead_code, reason = "shared with the tests of the rules, which need all of it")]
+#[path = "../../../memdir-core/tests/dream/vault.rs"]
+mod vault;
+mod vaults;
 mod world;
