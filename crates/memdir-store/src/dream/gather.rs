@@ -91,7 +91,8 @@ fn missing(vault: &Vault, verifier: &Verifier, loaded: &[Loaded]) -> BTreeMap<St
     let mut missing = BTreeMap::new();
     for (subject, verification) in subjects.iter().zip(found) {
         let firm: Vec<_> = verification.claims.iter().filter(|checked| checked.claim.firm).collect();
-        let is_gone = |state: &State| matches!(state, State::Missing { .. });
+        // What git never knew may be in another repository, or not written yet.
+        let is_gone = |state: &State| matches!(state, State::Missing { gone: Some(_) });
         let may_be_found = verification.claims.iter().any(|checked| {
             matches!(checked.state, State::Holds { .. } | State::Moved { .. } | State::Changed { .. })
                 || checked.claim.kind == ClaimKind::Url

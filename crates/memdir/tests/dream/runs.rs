@@ -1,6 +1,40 @@
 //! One run from proposal to the way back.
 
+use std::process::Command;
+
 use crate::world::{World, id, operations};
+
+fn git(world: &World, args: &[&str]) {
+    let done = Command::new("git")
+        .args(["-c", "user.name=t", "-c", "user.email=t@example.com"])
+        .args(args)
+        .current_dir(world.sandbox.project())
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// DR-07: a pointer to a file that git saw removed leaves; one to a file that git never knew stays.
+#[test]
+fn dr_07_only_what_git_saw_removed_is_taken_for_gone() {
+    let world = World::new();
+    let page = world.sandbox.project().join("docs/old.md");
+    std::fs::create_dir_all(page.parent().unwrap()).unwrap();
+    std::fs::write(&page, "The guide.\n").unwrap();
+    git(&world, &["init", "-q"]);
+    git(&world, &["add", "-A"]);
+    git(&world, &["commit", "-qm", "guide"]);
+    git(&world, &["rm", "-q", "docs/old.md"]);
+    git(&world, &["commit", "-qm", "no guide"]);
+    let reference = |name: &str, body: &str| world.write(name, "reference", "2026-03-01", body, body, "");
+    reference("reference-old-guide", "The guide is `docs/old.md`.");
+    reference("reference-security", "The security guide is `docs/security.md` in the handbook repository.");
+    let answer = world.propose();
+    let archived: Vec<&str> =
+        operations(&answer, "archive").iter().filter_map(|one| one["names"][0].as_str()).collect();
+    assert!(archived.contains(&"reference-old-guide"), "{answer}");
+    assert!(!archived.contains(&"reference-security"), "{answer}");
+}
 
 /// DR-04, DR-05, DR-06, DR-07.
 #[test]
