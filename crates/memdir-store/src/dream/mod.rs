@@ -107,7 +107,7 @@ pub struct Dreamer<'a> {
 pub const LIMIT: Duration = Duration::from_secs(20 * 60);
 
 /// Whoever looks at the memories and says what could be done; nothing, where there is nobody or no answer.
-pub type Adviser<'a> = dyn FnMut(&[Source]) -> Vec<Advice> + 'a;
+pub type Adviser<'a> = dyn FnMut(&[Source], &mut dyn FnMut()) -> Vec<Advice> + 'a;
 
 /// How a dream was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -202,7 +202,7 @@ fn under_lock(
     });
     let mut plan = plan.ok_or_else(late)?;
     // What is declined is of no use to anybody: who advises is asked again another day.
-    let _ = take_advice(&mut plan, &sources, adviser(&sources));
+    let _ = take_advice(&mut plan, &sources, adviser(&sources, beat));
     beat();
     if plan.operations.is_empty() {
         return Ok(Dreamt::Nothing(Box::new(plan)));

@@ -102,7 +102,7 @@ fn l7_a_dream_that_takes_too_long_leaves_nothing_half_done() {
     let now: Zoned = "2026-06-15T12:00:00+00:00[UTC]".parse().unwrap();
     let gate = crate::gate::Gate::default();
     let dreamer = |limit| Dreamer { vault: &vault, gate: &gate, verifier: None, now: &now, limit };
-    let mut nobody = |_: &[memdir_core::dream::Source]| Vec::new();
+    let mut nobody = |_: &[memdir_core::dream::Source], _: &mut dyn FnMut()| Vec::new();
     let mut asked = |dreamer: &Dreamer<'_>| dream(dreamer, Mode::Auto, Wish::Now, &mut nobody, &mut || {});
     let late = asked(&dreamer(std::time::Duration::ZERO)).unwrap_err();
     assert!(matches!(late, DreamError::Late { .. }), "{late}");

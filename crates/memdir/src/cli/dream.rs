@@ -107,7 +107,7 @@ pub(crate) fn dream_over(
     wish: Wish,
     beat: &mut dyn FnMut(),
 ) -> Result<Dreamt, Failure> {
-    let mut advise = |sources: &[Source]| mind::consolidate(sources, context);
+    let mut advise = |sources: &[Source], beat: &mut dyn FnMut()| mind::consolidate(sources, context, beat);
     with_dreamer(vault, context, |dreamer| dream::dream(dreamer, mode(context), wish, &mut advise, beat))
 }
 

@@ -90,16 +90,10 @@ pub(super) fn extract_by(
 }
 
 /// Asks the larger model what could be made one or put away; nothing if there is nobody to ask or no answer.
-pub(crate) fn consolidate(sources: &[Source], context: &Context) -> Vec<Advice> {
+pub(crate) fn consolidate(sources: &[Source], context: &Context, beat: &mut dyn FnMut()) -> Vec<Advice> {
     let Ok(model) = model::open(context, Purpose::Large) else { return Vec::new() };
-    let Ok(program) = std::env::current_exe() else { return Vec::new() };
-    let Ok(gate) = context.gate() else { return Vec::new() };
-    let (book, breakers) =
-        (CostBook::new(&context.place.home, &context.place.settings), Breakers::new(&context.place.home));
-    let Ok(mut guarded) = Guarded::new(model, &book, &breakers, Job::Dream, None, context.now) else {
-        return Vec::new();
-    };
-    let key = context.key();
+    let (Ok(program), Ok(gate)) = (std::env::current_exe(), context.gate()) else { return Vec::new() };
+    let (sandbox, key) = (Sandbox::new(program), context.key());
     let material = Material {
         sources,
         today: context.now.to_zoned(context.zone.clone()).date(),
@@ -107,14 +101,17 @@ pub(crate) fn consolidate(sources: &[Source], context: &Context) -> Vec<Advice> 
         key: &key,
         budget: Budget::for_dream(),
     };
-    let Ok(found) = consolidate_by(&mut guarded, &Sandbox::new(program), material) else { return Vec::new() };
-    if found.advice.is_empty() && found.report.n_refused(Kind::Input) > 0 {
-        guarded.disappointed();
-    } else {
-        guarded.satisfied();
-    }
-    guarded.brought(found.advice.iter().map(|advice| advice.names().join(" ")));
-    found.advice
+    let asked = Asking { context, job: Job::Dream, session: None, beat }.run(model, |run| {
+        let found = consolidate_by(run, &sandbox, material).ok()?;
+        if found.advice.is_empty() && found.report.n_refused(Kind::Input) > 0 {
+            run.model().disappointed();
+        } else {
+            run.model().satisfied();
+        }
+        run.model().brought(found.advice.iter().map(|advice| advice.names().join(" ")));
+        Some(found.advice)
+    });
+    asked.ok().and_then(|asked| asked.answer).unwrap_or_default()
 }
 
 /// Says whether the model answered in a way that nothing could be made of.
