@@ -60,6 +60,8 @@ fn undo_id(report: &Value) -> String {
 #[cfg(target_os = "linux")]
 fn which_walls_stand_is_told() {
     let sandbox = healthy();
+    assert!(sandbox.memdir(&["doctor"]).json()["sandbox"].is_null(), "nobody to hold without a model");
+    sandbox.memdir(&["model", "use", "chat", "--model", "m", "--base-url", "http://127.0.0.1:9/v1"]).ok();
     let walls = sandbox.memdir(&["doctor"]).json()["sandbox"].clone();
     let told = sandbox.memdir(&["doctor"]).ok().stderr;
     for wall in ["limits", "landlock", "calls", "tether"] {

@@ -77,7 +77,7 @@ pub fn probe() -> Probe {
     let went_through = vec![
         ("read a file", File::open("/etc/passwd").is_ok()),
         ("list a directory", std::fs::read_dir("/").is_ok()),
-        ("write a file", File::create("/tmp/.memdir-probe").is_ok()),
+        ("write a file", writes_a_file()),
         ("listen", TcpListener::bind("127.0.0.1:0").is_ok()),
         ("connect", TcpStream::connect("127.0.0.1:9").is_ok_or_refused()),
         ("send a datagram", UdpSocket::bind("127.0.0.1:0").is_ok()),
@@ -86,6 +86,16 @@ pub fn probe() -> Probe {
         ("start a thread", std::thread::Builder::new().spawn(|| {}).is_ok()),
     ];
     Probe { walls, went_through }
+}
+
+/// Makes a file where everybody may, and takes it away again. A file of that name that is there already is left alone.
+fn writes_a_file() -> bool {
+    let path = std::env::temp_dir().join(format!(".memdir-tmp-probe-{}", std::process::id()));
+    let is_made = File::create_new(&path).is_ok();
+    if is_made {
+        let _ = std::fs::remove_file(&path);
+    }
+    is_made
 }
 
 /// A connection that a peer refused did leave this process.

@@ -13,6 +13,7 @@ use memdir_core::text::count;
 use memdir_store::disk::Dir;
 use memdir_store::health::{Finding, Remedy, Severity, examine, examine_place};
 use memdir_store::magic::{Entry, Magic};
+use memdir_store::place::settings::ServiceKind;
 use memdir_store::place::{self, Environment, LocateError, Place, Registry, RegistryError};
 use memdir_store::queue::Queue;
 use memdir_store::vault::Vault;
@@ -45,7 +46,10 @@ struct Row {
 
 pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
     let mut survey = wiring::survey(context);
-    survey.walls = sandbox::look();
+    // Without a model there is no sub-agent.
+    if context.place.settings.model.service != ServiceKind::None {
+        survey.walls = sandbox::look();
+    }
     let found = look(context, &survey, ui)?;
     let rows = if args.fix && found.iter().any(|finding| finding.remedy.is_some()) {
         fix(&found, &context.at(place::locate(&context.env)?), ui)?;

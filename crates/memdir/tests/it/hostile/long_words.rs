@@ -71,15 +71,16 @@ fn the_gates_read_the_largest_memory_of_any_shape() {
 fn what_is_too_large_is_refused_unread() {
     let sandbox = sandbox();
     for (name, text) in texts(HUGE) {
-        let output = run_or_give_up(sandbox.memdir(&["why-not", "--json"]).stdin(&text));
-        assert!(output.stdout.contains("\"rule\":\"size\""), "{name}: {}", output.stdout);
+        let output = run_or_give_up(sandbox.memdir(&["why-not"]).stdin(&text));
+        assert_eq!(output.code, 1, "{name}: {output}");
+        assert!(output.stderr.contains("the text is longer than 1048576 bytes"), "{name}: {output}");
     }
 }
 
 #[test]
 fn prompts_of_any_shape_are_answered() {
     let sandbox = sandbox();
-    sandbox.memdir(&["save", "feedback", "never mock the database: a migration broke that way"]).ok();
+    sandbox.save("feedback-mocks", "Never mock the database: a migration broke that way.");
     for (name, text) in texts(HUGE) {
         let prompt =
             serde_json::json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": text});

@@ -50,7 +50,7 @@ fn an_erase_reaches_what_is_kept_of_sessions() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    let output = sandbox.memdir(&["forget", "secret-plan", "--erase", "--yes", "--json"]).json();
+    let output = sandbox.memdir(&["forget", "secret-plan", "--erase", "--yes"]).json();
     assert_eq!(output["sessions"], 4, "{output}");
     assert_eq!(hits(&sandbox), [""; 0]);
     let read = |n: usize| fs::read_to_string(&files[n].0).unwrap();
