@@ -350,8 +350,19 @@ impl Dir {
     }
 
     /// Replaces `name` by `bytes`, durably: the old version or the new one stands, whatever happens.
+    ///
+    /// Whoever sweeps half-written files out of this directory may take ours for one that was left behind; then it is
+    /// written once more.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.stage(bytes)?.rename_over(self, name)?;
+        let write = || self.stage(bytes)?.rename_over(self, name);
+        let mut written = write();
+        for _ in 1..ATTEMPTS {
+            match written {
+                Err(err) if err.kind() == io::ErrorKind::NotFound => written = write(),
+                _ => break,
+            }
+        }
+        written?;
         self.sync()
     }
 
@@ -391,6 +402,8 @@ impl Dir {
     }
 }
 
+/// How often a write is begun that somebody swept away.
+const ATTEMPTS: usize = 5;
 const DIR_FLAGS: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// What file systems answer that have no durable directories.

@@ -24,9 +24,6 @@ const KEY: &str = "backfill";
 /// The largest file that is read: a hundred thousand sessions.
 const MAX_FILE: u64 = 64 * 1024 * 1024;
 
-/// How often a write is begun that somebody swept away.
-const ATTEMPTS: usize = 5;
-
 /// How far one session was copied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Cursor {
@@ -128,16 +125,7 @@ pub(crate) fn amend(
     let part = change(document.remove(key));
     document.insert(key.to_owned(), part);
     let text = Value::Object(document).to_string();
-    let write = || Dir::ensure(state).and_then(|dir| dir.replace(FILE, text.as_bytes()));
-    let mut written = write();
-    // Whoever begins to change a vault sweeps half-written files out of this directory, perhaps ours.
-    for _ in 1..ATTEMPTS {
-        match &written {
-            Err(err) if err.kind() == io::ErrorKind::NotFound => written = write(),
-            _ => break,
-        }
-    }
-    written.map_err(failed)
+    Dir::ensure(state).and_then(|dir| dir.replace(FILE, text.as_bytes())).map_err(failed)
 }
 
 /// Reads the file; one that is damaged is empty.
