@@ -4,7 +4,10 @@
 //! and "never push to main" do the same, and only one of them is a rule. So each type has what must speak for it, and what
 //! passes is told by what it points at: this file, right now, just this once. A question, a guess and a wish claim nothing.
 
-use super::fact::{tells_channel, tells_promise, tells_rhythm, tells_who_answers};
+use super::fact::{
+    tells_address, tells_channel, tells_choice, tells_experience, tells_promise, tells_rhythm,
+    tells_who_answers,
+};
 use super::sentence::Sentence;
 use super::shape::{asks_for_work, ends_with_reason, is_one_off, tells_where_kept, therefore};
 use super::words::{begins, has, table, without_interjections};
@@ -57,7 +60,10 @@ pub(super) fn claim(sentence: &Sentence, beside: Beside) -> Option<Claim> {
     let types = by_likelihood(sentence);
     let likely =
         |wanted: MemoryType| types.iter().find(|(known, _)| *known == wanted).map_or(0.0, |(_, p)| *p);
-    if likely(MemoryType::Reference) >= 0.1 && tells_where_kept(sentence) || tells_channel(sentence) {
+    if likely(MemoryType::Reference) >= 0.1 && tells_where_kept(sentence)
+        || tells_channel(sentence)
+        || tells_address(sentence)
+    {
         let likely = likely(MemoryType::Reference).max(LIKELY);
         return Some(Claim { memory_type: MemoryType::Reference, likely });
     }
@@ -65,8 +71,16 @@ pub(super) fn claim(sentence: &Sentence, beside: Beside) -> Option<Claim> {
         let likely = likely(MemoryType::Project).max(SURE);
         return Some(Claim { memory_type: MemoryType::Project, likely });
     }
+    if tells_experience(sentence) {
+        let likely = likely(MemoryType::User).max(LIKELY);
+        return Some(Claim { memory_type: MemoryType::User, likely });
+    }
     let by_words = types.into_iter().find_map(|(memory_type, likely)| is_claimed(memory_type, likely));
-    by_words.or_else(|| by_shape(sentence, likely(MemoryType::Feedback), beside))
+    let choice =
+        || Claim { memory_type: MemoryType::Project, likely: likely(MemoryType::Project).max(LIKELY) };
+    by_words
+        .or_else(|| by_shape(sentence, likely(MemoryType::Feedback), beside))
+        .or_else(|| tells_choice(sentence).then(choice))
 }
 
 /// What the shape of a sentence claims where its words do not.
@@ -84,6 +98,12 @@ fn by_shape(sentence: &Sentence, likely: f32, beside: Beside) -> Option<Claim> {
     // Who says from when on, gives a rule, whatever the verb.
     let said = without_interjections(&sentence.lower);
     if begins(said, table("opening a rule")) && !is_one_off(&sentence.lower) {
+        return feedback(likely.max(LIKELY));
+    }
+    // "drop the flattery", "no, comments always in English".
+    let is_manner = begins(said, table("away with")) && has(said, table("manners"));
+    let is_corrected = corrects(sentence) && beside.answers && sentence.shows(&["always"]);
+    if (is_manner || is_corrected && !points_at_one(sentence)) && !is_one_off(&sentence.lower) {
         return feedback(likely.max(LIKELY));
     }
     let gives_reason = ends_with_reason(&sentence.lower) || beside.has_reason;
@@ -393,8 +413,10 @@ fn is_about_user(sentence: &Sentence, likely: f32) -> bool {
         "unnamed person",
         "person",
     ]);
+    // "I've never used this flag before" tells of the flag that is before both.
+    let is_first_sight = ["never", "this", "before"].iter().all(|word| has(&sentence.lower, &[word]));
     let runs_on = begins(without_interjections(&sentence.lower), &["i'm on"]) && names_system(&sentence.text);
-    (likely >= 0.6 || runs_on) && !is_wish(sentence) && !is_passing && names_self
+    (likely >= 0.6 || runs_on) && !is_wish(sentence) && !is_passing && !is_first_sight && names_self
 }
 
 /// "I'm on NixOS" names a system, "I'm on main" a branch, "I'm on it" nothing.
@@ -473,11 +495,17 @@ fn is_pointer(sentence: &Sentence, likely: f32) -> bool {
         && is_plain
         && !is_general(sentence)
         && !has(&sentence.lower, table("henceforth"));
+    let is_failing = has(&sentence.lower, table("failing")) && sentence.shows(&["address"]);
     let is_one = has(&sentence.lower, table("one page")) || sentence.shows(&["commit or merge"]);
     let floor = if n_signs > 1 { LIKELY } else { 0.6 };
     let said = without_interjections(&sentence.lower);
     let is_task = begins(said, table("task"))
         || begins(said, table("cases of a program"))
         || sentence.shows(&["duty"]) && n_signs < 2 && !sentence.shows(&["outside system", "channel"]);
-    likely >= floor && !is_visit && !is_one && !is_task && (n_signs > 0 || sentence.shows(&["address"]))
+    likely >= floor
+        && !is_visit
+        && !is_one
+        && !is_failing
+        && !is_task
+        && (n_signs > 0 || sentence.shows(&["address"]))
 }

@@ -10,11 +10,12 @@ use super::words::{begins, find, has, table, without_interjections};
 
 /// Says whether a sentence names who answers for a part: "Priya owns billing", "the data team runs the warehouse".
 pub(super) fn tells_who_answers(sentence: &Sentence) -> bool {
-    if !is_told_of_others(sentence) {
+    let agrees = has(&sentence.lower, table("has to agree"));
+    if !(if agrees { is_stated(sentence) } else { is_told_of_others(sentence) }) {
         return false;
     }
-    let verbs =
-        table("answers for").iter().filter_map(|verb| Some((find(&sentence.lower, verb)?, verb.len())));
+    let verbs = table(if agrees { "has to agree" } else { "answers for" });
+    let verbs = verbs.iter().filter_map(|verb| Some((find(&sentence.lower, verb)?, verb.len())));
     let Some((at, length)) = verbs.min() else { return false };
     let n_behind = sentence.lower[at + length..].split_whitespace().count();
     let ends_so = has(&sentence.lower, table("answers for, behind"));
@@ -63,6 +64,42 @@ pub(super) fn tells_rhythm(sentence: &Sentence) -> bool {
 pub(super) fn tells_channel(sentence: &Sentence) -> bool {
     let is_habit = has(&sentence.lower, table("habit of a channel"));
     sentence.shows(&["channel"]) && is_habit && is_told_of_others(sentence)
+}
+
+/// Says whether a sentence tells at which address something is: "error budgets are on https://…".
+pub(super) fn tells_address(sentence: &Sentence) -> bool {
+    let at = ["https://", "http://"].iter().filter_map(|scheme| sentence.lower.find(scheme)).min();
+    let Some(before) = at.map(|at| sentence.lower[..at].trim_end_matches([' ', ':', '<', '('])) else {
+        return false;
+    };
+    let names_it = |words: &&str| {
+        before.strip_suffix(*words).is_some_and(|subject| {
+            subject.ends_with(' ') && without_interjections(subject).split_whitespace().next().is_some()
+        })
+    };
+    is_stated(sentence) && table("is at").iter().any(|words| names_it(words))
+}
+
+/// Says whether a sentence tells what a team does and why: "we pin node to 20 because the runtime has no 22".
+pub(super) fn tells_choice(sentence: &Sentence) -> bool {
+    let said = without_interjections(&sentence.lower);
+    let verb = said.split_whitespace().nth(1).unwrap_or_default();
+    begins(said, table("team does"))
+        && !begins(said, table("team is about to"))
+        && (!verb.ends_with("ed") || verb == "need")
+        && has(&sentence.lower, table("because"))
+        && is_told_of_others(sentence)
+}
+
+/// Says whether somebody tells how much they know of something: "shipped React for years, never touched Svelte".
+pub(super) fn tells_experience(sentence: &Sentence) -> bool {
+    let said = without_interjections(&sentence.lower);
+    let first_clause = said.split([',', ';']).next().unwrap_or(said);
+    let is_of_one_thing = has(first_clause, &["this", "that", "these", "it", "das", "diese", "diesen"]);
+    begins(said, table("i forms"))
+        && !begins(said, table("wish"))
+        && has(first_clause, table("experience"))
+        && !is_of_one_thing
 }
 
 /// Says whether a sentence states something of others that holds: no order, no wish, no report of what was done, no

@@ -44,6 +44,11 @@ fn who_answers_what_comes_again_and_which_channel_are_found() {
         ("the API keys rotate on the 1st of every month", MemoryType::Project),
         ("incidents get posted in #eng-incidents, look there first", MemoryType::Reference),
         ("please always use tabs in my Go files, two spaces break gofmt for me", MemoryType::Feedback),
+        ("Marta from security has to approve new outbound connections", MemoryType::Project),
+        ("backups of the ledger only run sundays after midnight, the bank wants it so", MemoryType::Project),
+        ("load tests are on https://perf.example.net/runs, look there for numbers", MemoryType::Reference),
+        ("I've written Python for years but never touched Elixir, so spell out the idioms", MemoryType::User),
+        ("skip the pleasantries", MemoryType::Feedback),
         ("exports must arrive before 6 am CET, that's in the SLA with Nordbank", MemoryType::Project),
     ] {
         let types: Vec<MemoryType> =
@@ -61,6 +66,10 @@ fn what_only_looks_like_such_a_fact_is_left() {
         "who owns the billing service?",
         "post the summary in #eng-incidents",
         "always run the linter before commits. actually no, forget that, CI does it",
+        "drop the index on orders",
+        "I've never used this flag before, what does it do?",
+        "the request fails at https://api.example.net/orders",
+        "we fixed the parser because it crashed on empty input",
     ] {
         assert_eq!(found(&format!("u: {said}")), [], "{said}");
     }
@@ -202,6 +211,7 @@ fn every_table_that_is_asked_for_is_there() {
         include_str!("claim.rs"),
         include_str!("confirm.rs"),
         include_str!("explain.rs"),
+        include_str!("fact.rs"),
         include_str!("make.rs"),
         include_str!("prose.rs"),
         include_str!("rules.rs"),
