@@ -108,10 +108,15 @@ impl Project {
 
     /// Does what waits in the queues, or waits for whoever does it already.
     pub fn work(&self) {
+        self.work_as(|command| command);
+    }
+
+    /// Has all work done that waits, by commands that are prepared first: whoever comes first does it.
+    pub fn work_as(&self, prepared: impl Fn(Invocation) -> Invocation) {
         let until = Instant::now() + HANG;
         loop {
             // Exit code 1 says that somebody else has done it.
-            self.memdir(&["work", "--once"]).run();
+            prepared(self.memdir(&["work", "--once"])).run();
             let status = self.memdir(&["daemon", "status", "--json"]).run().json();
             let is_idle = |queue: &Value| {
                 queue["waiting"].as_array().is_some_and(Vec::is_empty) && queue["worker"].is_null()

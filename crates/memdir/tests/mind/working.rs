@@ -157,7 +157,7 @@ fn sm_05_claude_code_is_asked_as_a_fork_of_the_session() {
         "transcript_path": world.transcript("s1"), "last_assistant_message": "done" });
     let hook = world.memdir(&["hook", "claude-code", "Stop"]).env("MEMDIR_HOOK_DEADLINE_MS", "30000");
     hook.env("PATH", &path).stdin(said.to_string()).ok();
-    world.work();
+    world.work_as(|command| command.env("PATH", &path));
     assert_eq!(world.notes("s1").unwrap(), notes("by a fork"));
     let read = |name: &str| fs::read_to_string(bin.join(name)).unwrap();
     assert!(read("fork.args").contains("--fork-session --resume s1"), "{}", read("fork.args"));
