@@ -77,7 +77,7 @@ pub(super) fn tells_address(sentence: &Sentence) -> bool {
             subject.ends_with(' ') && without_interjections(subject).split_whitespace().next().is_some()
         })
     };
-    is_stated(sentence) && table("is at").iter().any(|words| names_it(words))
+    is_stated(sentence) && table("is at").iter().any(names_it)
 }
 
 /// Says whether a sentence tells what a team does and why: "we pin node to 20 because the runtime has no 22".
