@@ -161,7 +161,9 @@ class Errno:
         inject = ("-e", f"inject={call}:error={errno}:when={n}")
         result = scenario.run(sandbox, wrapper=self._strace([call], *inject))
         injected = next((line for line in self.log.read_text(errors="replace").splitlines() if "(INJECTED)" in line), "")
-        return result, injected.split(maxsplit=1)[-1][:120], self._manners(sandbox, result, call, injected)
+        # A run may make fewer calls than the one that was counted; then nothing was struck, and all must be well.
+        detail = (injected.split(maxsplit=1) or ["nothing was struck"])[-1][:120]
+        return result, detail, self._manners(sandbox, result, call, injected)
 
     def _manners(self, sandbox, result, call, injected):
         """What a command that was told no owes its caller: the name of the file, and no litter."""

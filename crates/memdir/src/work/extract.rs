@@ -289,7 +289,7 @@ fn edit(
     context: &Context,
 ) -> Result<Edit, Failure> {
     let path = candidate.name.path();
-    let unreadable = |err| Failure::error(format!("could not read `{}`: {err}", candidate.name));
+    let unreadable = |err| Failure::error(format!("could not read `{}.md`: {err}", candidate.name));
     let known = vault.load(&path).map_err(unreadable)?;
     let document = match &known {
         Some(loaded) => {

@@ -113,7 +113,7 @@ fn keep(
 ) -> Done {
     let name = MemoryName::new(name)?;
     let path = name.path();
-    let unreadable = |err| Failure::error(format!("could not read `{name}`: {err}"));
+    let unreadable = |err| Failure::error(format!("could not read `{name}.md`: {err}"));
     let edit = match vault.load(&path).map_err(unreadable)? {
         None => {
             let draft = Draft {
