@@ -78,7 +78,9 @@ pub fn take_advice(plan: &mut Plan, sources: &[Source], advice: Vec<Advice>) -> 
     for one in advice {
         let names = one.names();
         let is_touched = names.iter().any(|name| touched.contains(name));
-        match if is_touched { Err("something else happens to it already") } else { one.planned(sources) } {
+        let planned =
+            if is_touched { Err("something else happens to it already") } else { one.planned(sources) };
+        match planned {
             Ok((operation, versions)) => {
                 touched.extend(names);
                 count(plan, &operation);

@@ -13,8 +13,8 @@ use memdir_core::memory::Severity;
 use memdir_core::secrets::Scanner;
 
 use crate::agent::{Budget, Job, Known, Proposal, Purpose, Report, View};
-use crate::model::{Model, ModelError};
-use crate::sandbox::{Brief, Sandbox, SandboxError};
+use crate::model::Model;
+use crate::sandbox::{Brief, RunError, Sandbox};
 
 pub use prompt::{system, task};
 
@@ -45,24 +45,13 @@ pub struct Found {
     pub report: Report,
 }
 
-/// Why there is no advice.
-#[derive(Debug, thiserror::Error)]
-pub enum DreamError {
-    /// The model did not answer.
-    #[error(transparent)]
-    Model(#[from] ModelError),
-    /// The sub-agent's process did not do its part.
-    #[error(transparent)]
-    Sandbox(#[from] SandboxError),
-}
-
 /// Asks a model what could be done with the memories of a vault. Where it fails halfway, nothing of it counts: half of a
 /// consolidation is none.
 pub fn consolidate(
     model: &mut dyn Model,
     sandbox: &Sandbox,
     material: Material<'_>,
-) -> Result<Found, DreamError> {
+) -> Result<Found, RunError> {
     let Material { sources, today, scanner, key, mut budget } = material;
     let view = view(sources, scanner);
     if view.memories.len() < 2 {

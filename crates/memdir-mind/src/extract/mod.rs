@@ -19,8 +19,8 @@ use memdir_core::secrets::{Scanner, redact};
 use memdir_core::transcript::without_injected;
 
 use crate::agent::{Budget, Content, Job, Kind, Proposal, Purpose, Refused, Report, Said, View};
-use crate::model::{Model, ModelError};
-use crate::sandbox::{Brief, Sandbox, SandboxError};
+use crate::model::Model;
+use crate::sandbox::{Brief, RunError, Sandbox};
 
 pub(crate) use prompt::conversation;
 pub use prompt::{system, task};
@@ -52,23 +52,8 @@ pub struct Found {
     pub report: Report,
 }
 
-/// Why nothing was found out.
-#[derive(Debug, thiserror::Error)]
-pub enum ExtractError {
-    /// The model did not answer.
-    #[error(transparent)]
-    Model(#[from] ModelError),
-    /// The sub-agent's process did not do its part.
-    #[error(transparent)]
-    Sandbox(#[from] SandboxError),
-}
-
 /// Looks for what a conversation teaches. Where the model fails halfway, what was found until then counts.
-pub fn extract(
-    model: &mut dyn Model,
-    sandbox: &Sandbox,
-    material: Material<'_>,
-) -> Result<Found, ExtractError> {
+pub fn extract(model: &mut dyn Model, sandbox: &Sandbox, material: Material<'_>) -> Result<Found, RunError> {
     let Material { window, view, today, scanner, key, budget } = material;
     let window = clean(window, scanner);
     if window.iter().all(|said| said.text.trim().is_empty()) {

@@ -51,6 +51,17 @@ pub struct Finished {
     pub failure: Option<ModelError>,
 }
 
+/// Why a run came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The model did not answer.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The sub-agent's process did not do its part.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
+}
+
 /// Why a run came to no end. Nothing of it counts.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {

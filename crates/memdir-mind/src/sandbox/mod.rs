@@ -24,6 +24,6 @@ mod serve;
 mod walls;
 mod wire;
 
-pub use broker::{Brief, Finished, Sandbox, SandboxError};
+pub use broker::{Brief, Finished, RunError, Sandbox, SandboxError};
 pub use serve::{Probe, probe, serve};
 pub use walls::{Wall, Walls};

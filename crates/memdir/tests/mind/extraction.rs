@@ -5,14 +5,15 @@ use memdir_core::memory::{Provenance, Scope};
 use memdir_core::secrets::Scanner;
 use memdir_core::transcript::Role;
 use memdir_mind::agent::{Budget, End, Kind, Said, View};
-use memdir_mind::extract::{ExtractError, Found, Material, extract};
+use memdir_mind::extract::{Found, Material, extract};
 use memdir_mind::model::{Model, ModelError};
+use memdir_mind::sandbox::RunError;
 use serde_json::{Value, json};
 
 use crate::canned::{Canned, call, calls, job, said, sandbox, words};
 use memdir_mind::agent::Purpose;
 
-fn run(model: &mut dyn Model, window: &[Said], view: View) -> Result<Found, ExtractError> {
+fn run(model: &mut dyn Model, window: &[Said], view: View) -> Result<Found, RunError> {
     let material = Material {
         window,
         view,
@@ -489,7 +490,7 @@ fn without_an_answer_there_is_an_error_and_nothing_is_asked_about_nothing() {
     let window = [said(Role::User, "please never push to main")];
     let mut model = Canned::new(|_, _| Err(ModelError::Held("the day's budget is spent".to_owned())));
     let failed = run(&mut model, &window, View::default());
-    assert!(matches!(failed, Err(ExtractError::Model(ModelError::Held(_)))));
+    assert!(matches!(failed, Err(RunError::Model(ModelError::Held(_)))));
     for empty in [&[][..], &[said(Role::User, "<system-reminder>hi</system-reminder>")][..]] {
         let mut model = Canned::new(|_, _| Ok(words("")));
         assert!(run(&mut model, empty, View::default()).unwrap().candidates.is_empty());
