@@ -40,6 +40,7 @@ pub mod secrets;
 pub mod statement;
 pub mod status;
 pub mod strength;
+pub mod team;
 pub mod terms;
 pub mod text;
 pub mod tiers;
