@@ -261,6 +261,21 @@ pub fn is_cursor_known(since: u64, newest: u64, purged: u64) -> bool {
     since == 0 || (since >= purged && since <= newest)
 }
 
+/// Added to a cursor that is handed out in the middle of a first walk through the feed. Somebody who began at 0 has nothing
+/// that a forgotten tombstone could concern, but the number alone would look like an old cursor.
+const WALKING: u64 = 1 << 52;
+
+/// Takes a cursor apart that a client sends: after which version, and whether it is on its first walk.
+pub fn read_cursor(cursor: u64) -> (u64, bool) {
+    let is_walking = cursor & WALKING != 0;
+    (cursor & !WALKING, is_walking || cursor == 0)
+}
+
+/// Puts the cursor together that a client goes on from.
+pub fn next_cursor(seq: u64, is_first_walk: bool, more: bool) -> u64 {
+    if is_first_walk && more { seq | WALKING } else { seq }
+}
+
 /// An invitation as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invitation {

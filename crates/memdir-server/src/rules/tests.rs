@@ -139,6 +139,16 @@ fn a_cursor_counts_while_nothing_was_forgotten_after_it() {
 }
 
 #[test]
+fn a_first_walk_is_known_by_its_cursor_until_it_ends() {
+    assert_eq!(read_cursor(0), (0, true));
+    assert_eq!(read_cursor(7), (7, false));
+    let middle = next_cursor(1_000, true, true);
+    assert_eq!(read_cursor(middle), (1_000, true));
+    assert_eq!(next_cursor(5_000, true, false), 5_000, "at the end it is a cursor like any other");
+    assert_eq!(next_cursor(1_000, false, true), 1_000);
+}
+
+#[test]
 fn an_invitation_lets_in_once_in_time_and_under_a_name_that_is_free() {
     let now = Timestamp::from_second(1_000).unwrap();
     let later = Timestamp::from_second(1_001).unwrap();

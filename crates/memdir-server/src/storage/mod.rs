@@ -238,6 +238,9 @@ pub struct Stored {
 pub struct Page {
     /// After which version.
     pub since: u64,
+    /// Whether the reader began at 0 and has not come to the end yet. Nothing that was forgotten can concern them, so the
+    /// cursor is not checked.
+    pub is_first_walk: bool,
     /// At most so many entries.
     pub limit: usize,
     /// Whether texts are wanted.
@@ -260,7 +263,7 @@ pub struct Feed {
 /// Why a page of the feed could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum FeedError {
-    /// [`crate::rules::is_cursor_known`] says no.
+    /// [`crate::rules::is_cursor_known`] says no, and it is no [first walk](Page::is_first_walk).
     #[error("the cursor is older than what is still known: begin at 0")]
     Gone,
     /// The storage failed.
@@ -449,6 +452,24 @@ pub trait Storage: Send + Sync + 'static {
         at: Timestamp,
     ) -> impl Future<Output = Result<Written, WriteError>> + Send;
 
+    /// Writes several memories, each as [`Storage::write`] does and whatever becomes of the others; answers are in order. One
+    /// transaction may hold them all, as long as one that is refused takes nothing of the others with it.
+    fn write_all(
+        &self,
+        writes: &[(Key, Write)],
+        by: &Actor,
+        quotas: &Quotas,
+        at: Timestamp,
+    ) -> impl Future<Output = Vec<Result<Written, WriteError>>> + Send {
+        async move {
+            let mut answers = Vec::with_capacity(writes.len());
+            for (key, write) in writes {
+                answers.push(self.write(key, write, by, quotas, at).await);
+            }
+            answers
+        }
+    }
+
     /// Returns a memory, also one that was removed.
     fn memory(&self, key: &Key) -> impl Future<Output = Answer<Option<Stored>>> + Send;
 
@@ -458,7 +479,8 @@ pub trait Storage: Send + Sync + 'static {
     /// Returns one version of a memory; its text is `None` if it is a removal or was erased.
     fn version(&self, key: &Key, seq: u64) -> impl Future<Output = Answer<Option<Stored>>> + Send;
 
-    /// Reads a page of the feed of a project. With `since` 0 tombstones are left out.
+    /// Reads a page of the feed of a project. With `since` 0 tombstones are left out; on every other page they are in, also
+    /// on a first walk, because a memory of an earlier page may have been removed since.
     fn changes(
         &self,
         team: TeamId,
