@@ -21,6 +21,8 @@
 //!
 //! Several processes may use one database at once.
 
+mod sqlite;
+
 use std::future::Future;
 
 use jiff::Timestamp;
@@ -32,9 +34,10 @@ use memdir_core::team::wire::{
 };
 
 use crate::rules::{Expect, Kind, NotJoined, Quotas, Refused, State};
+pub use sqlite::Sqlite;
 
 /// Why a storage could not answer.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StorageError {
     /// The database is locked or not reachable now; later it may be.
     #[error("the database is busy: {0}")]
@@ -541,7 +544,7 @@ pub trait Storage: Send + Sync + 'static {
     ) -> impl Future<Output = Result<u64, AppendError>> + Send;
 
     /// Forgets what is older than `before`: tombstones with all their versions (raising [`Team::purged`] of their team to the
-    /// newest of them), older versions of memories that exist, and invitations that no longer count. What a purge frees is
+    /// newest of them), older versions that ceased to be the newest before then, and invitations that were done or expired before then. What a purge frees is
     /// taken off [`Team::bytes`].
     fn purge(&self, before: Timestamp) -> impl Future<Output = Answer<Purged>> + Send;
 }

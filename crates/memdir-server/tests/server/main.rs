@@ -1,0 +1,5 @@
+//! The team server: every storage against one suite, then the whole of it.
+
+mod suite;
+
+mod sqlite;
