@@ -382,7 +382,8 @@ pub struct ProjectInfo {
 pub struct Changes {
     /// The newest version of each memory that changed.
     pub changes: Vec<Change>,
-    /// Where to go on.
+    /// Where to go on. While there is more it is no version, only what the next question takes; at the end it is the newest
+    /// version of the team.
     pub cursor: u64,
     /// Whether there is more now.
     pub more: bool,
@@ -505,8 +506,8 @@ pub struct BatchReply {
     pub before: u64,
     /// What became of each operation, in order.
     pub results: Vec<OpResult>,
-    /// The team's newest version after the last one. A client that stood at `before` and got all its operations through,
-    /// with no other's version between, may go on from here.
+    /// Where a client that stood at `before` and got all its operations through may go on without asking: the last version of
+    /// this batch if nobody else wrote since `before`, else `before`.
     pub cursor: u64,
 }
 
