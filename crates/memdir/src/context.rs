@@ -98,6 +98,11 @@ pub(crate) fn is_off() -> bool {
     std::env::var_os("MEMDIR_OFF").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
+/// Returns the database that the environment names for the team server. It may hold a password.
+pub(crate) fn team_database() -> Option<String> {
+    std::env::var("MEMDIR_DB").ok().filter(|said| !said.is_empty())
+}
+
 /// Says whether the session is told to act as if there were no memories: reading finds none, and nothing is written.
 pub(crate) fn is_ignored() -> bool {
     std::env::var_os("MEMDIR_IGNORE").is_some_and(|value| !value.is_empty() && value != "0")

@@ -45,6 +45,7 @@ mod rows;
 mod save;
 pub(crate) mod search;
 mod secrets;
+mod serve;
 mod session_context;
 mod sheet;
 mod show;
@@ -163,6 +164,7 @@ enum Command {
     Compact(compact::Args),
     Magic(magic::Args),
     Mcp(mcp::Args),
+    Serve(serve::Args),
     #[command(hide = true)]
     Mind(mind::Args),
     Completions(completions::Args),
@@ -216,6 +218,10 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
     }
     if let Command::Hook(args) = &cli.command {
         return Ok(hook::run(args, cli.global.vault, cli.global.project));
+    }
+    if let Command::Serve(args) = &cli.command {
+        // It touches no vault, so it serves also where memory is off.
+        return serve::run(args, ui);
     }
     if let Command::Mcp(args) = &cli.command {
         // It answers also where memory is off, and looks at a place only when it is asked.
@@ -299,6 +305,7 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
         Command::Magic(args) => magic::run(&args, &context, ui),
         Command::Hook(args) => Ok(hook::run(&args, None, None)),
         Command::Mcp(args) => mcp::run(&args, None, None),
+        Command::Serve(args) => serve::run(&args, ui),
         Command::Mind(args) => mind::run(&args, ui),
         Command::Completions(args) => completions::run(&args, ui),
     }
