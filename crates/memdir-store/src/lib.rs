@@ -28,6 +28,7 @@ pub mod secrets;
 pub mod session;
 pub mod standing;
 pub mod surroundings;
+pub mod team;
 pub mod transcript;
 pub mod usage;
 pub mod vault;
