@@ -278,7 +278,7 @@ fn is_relation(line: &str) -> bool {
 }
 
 fn duplicate(proposal: &Proposal<'_>) -> Option<Refusal> {
-    let (name, likeness) = proposal.duplicate.filter(|_| proposal.author != Author::Import)?;
+    let (name, likeness) = proposal.duplicate.filter(|_| is_weighed_against_others(proposal.author))?;
     Some(Refusal {
         rule: "near-duplicate".into(),
         evidence: format!("memory `{name}` says nearly the same ({:.0} %)", likeness * 100.0),
@@ -286,6 +286,12 @@ fn duplicate(proposal: &Proposal<'_>) -> Option<Refusal> {
         question: None,
         can_force: true,
     })
+}
+
+/// Says whether a new memory of this author is refused where another says nearly the same. What an import or a teammate
+/// brings was told apart where it comes from; two sides of a sync that refuse each other's memories would never agree.
+pub fn is_weighed_against_others(author: Author) -> bool {
+    !matches!(author, Author::Import | Author::Team)
 }
 
 /// Says why a change must wait for the user's word, whatever it does: a new memory, another text, a new name or a
@@ -296,6 +302,8 @@ pub fn waits(author: Author, provenance: Provenance, review: Review) -> Option<&
         (Author::Person | Author::Import | Author::Outside, _) => None,
         // A dream brings in nothing that is new, and its operations had a review of their own.
         (Author::Dream, _) => None,
+        // The user said which teammates are believed; what others wrote never comes this far.
+        (Author::Team, Provenance::Team) => None,
         (_, Provenance::Tool) => Some("it comes from a tool's output"),
         (_, Provenance::Outside) => Some("nobody knows who wrote it"),
         _ => (review == Review::Ask).then_some("the settings say to ask first"),
@@ -315,7 +323,8 @@ fn remarks(proposal: &Proposal<'_>, new: Option<&Gist<'_>>) -> Vec<String> {
 /// Tells where a new text would be read by those it is for, when a memory of its type is not the place.
 fn misplaced(proposal: &Proposal<'_>, gist: &Gist<'_>) -> Option<String> {
     let memory_type = proposal.text.memory.memory_type?;
-    let around = Surroundings { has_decisions: proposal.evidence.has_decisions, has_team_vault: false };
+    let Evidence { has_decisions, has_team_vault, .. } = *proposal.evidence;
+    let around = Surroundings { has_decisions, has_team_vault };
     let verdict = placement::place(gist, Place::Memory(memory_type), &around);
     (!verdict.ok && verdict.sure).then_some(verdict.reason)
 }
@@ -440,6 +449,8 @@ mod tests {
             (Author::Agent, Provenance::User, Review::Notify, false),
             (Author::Agent, Provenance::User, Review::Ask, true),
             (Author::Dream, Provenance::Agent, Review::Ask, false),
+            (Author::Team, Provenance::Team, Review::Ask, false),
+            (Author::Team, Provenance::Outside, Review::Off, true),
         ];
         for (author, provenance, review, must_wait) in table {
             let reason = waits(author, provenance, review);

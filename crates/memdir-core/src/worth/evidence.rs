@@ -33,6 +33,8 @@ pub struct Evidence {
     pub seen_before: u32,
     /// Whether the project keeps `docs/decisions`.
     pub has_decisions: bool,
+    /// Whether the project shares memories with a team.
+    pub has_team_vault: bool,
 }
 
 /// A path of the project.
