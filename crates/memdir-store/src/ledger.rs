@@ -39,6 +39,9 @@ pub struct Event {
     /// Who said it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prov: Option<Provenance>,
+    /// Which teammate wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub who: Option<String>,
     /// At which place it was shown, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
@@ -64,6 +67,7 @@ impl Event {
             sid: None,
             by: None,
             prov: None,
+            who: None,
             rank: None,
             bytes: None,
             how: None,
@@ -175,6 +179,17 @@ impl Ledger {
         let mut found = false;
         self.for_each_with(&sha256.to_string(), |event| {
             found |= event.ev == EventKind::Accepted && event.sha256 == Some(sha256);
+        })?;
+        Ok(found)
+    }
+
+    /// Returns which teammate wrote the version `sha256`, if the user accepted it as theirs.
+    pub fn author_of(&self, sha256: ContentHash) -> io::Result<Option<String>> {
+        let mut found = None;
+        self.for_each_with(&sha256.to_string(), |event| {
+            if event.ev == EventKind::Accepted && event.sha256 == Some(sha256) {
+                found = event.who;
+            }
         })?;
         Ok(found)
     }

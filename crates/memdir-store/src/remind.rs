@@ -3,6 +3,7 @@
 //! Every way into a session (the command, hooks, a server) goes through [`remind`], so that the session's budget, what it has
 //! seen already, trust, verification and the ledger are the same everywhere. No memory file is touched.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
@@ -13,6 +14,7 @@ use jiff::tz::TimeZone;
 use memdir_core::change::Surface;
 use memdir_core::claims::Verification;
 use memdir_core::frame::{Item, defused, enclosed, frame};
+use memdir_core::hash::ContentHash;
 use memdir_core::memory::{MemoryPath, Provenance};
 use memdir_core::recall::{Hit, MAX_SHOWN, Moment, Note, Trigger, Weights, recall, triggers};
 use memdir_core::text::{age, visible_line};
@@ -319,7 +321,8 @@ pub fn account(vault: &Vault, loaded: &Loaded, asker: &Asker<'_>) -> String {
     let verifier = Verifier::around(asker.place, asker.env, asker.now, asker.zone.clone());
     let subject = verifier.subject(vault, loaded);
     let checked = (!subject.claims.is_empty()).then(|| verifier.glance(&subject, &Cache::load(vault)));
-    let said_by = vault.said_by(loaded.hash);
+    let author = vault.author_of(loaded.hash);
+    let said_by = Speaker { provenance: vault.said_by(loaded.hash), author: author.as_deref() };
     let (remarks, advice) = remarks(loaded, said_by, checked.as_ref(), asker.now, asker.zone);
     let head = format!("{}.md — {}", loaded.path.stem(), remarks.join(", "));
     let advice = advice
@@ -336,17 +339,47 @@ pub fn machine_key(vault: &Vault) -> Vec<u8> {
 
 fn item(reminder: &Reminder, usage: &Usage, checked: Option<&Verification>, asker: &Asker<'_>) -> Item {
     let Reminder { hit, loaded, triggers, .. } = reminder;
-    let mut item = described(loaded, usage.said_by(loaded.hash), checked, asker.now, asker.zone);
+    let mut item = described(loaded, Speaker::of(usage, loaded.hash), checked, asker.now, asker.zone);
     item.remarks.extend(triggers.first().map(|trigger| format!("because {}", trigger.text)));
     item.remarks.extend(hit.via.first().map(|via| format!("via [[{via}]]")));
     item
+}
+
+/// Who said a version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Speaker<'a> {
+    /// What kind of speaker.
+    pub provenance: Provenance,
+    /// Which teammate, where it was one.
+    pub author: Option<&'a str>,
+}
+
+impl<'a> Speaker<'a> {
+    /// Looks up who said a version.
+    pub fn of(usage: &'a Usage, hash: ContentHash) -> Self {
+        Self { provenance: usage.said_by(hash), author: usage.author_of(hash) }
+    }
+}
+
+impl fmt::Display for Speaker<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// Longer names say more than a name.
+        const MAX_AUTHOR: usize = 64;
+        match self.author.filter(|_| self.provenance == Provenance::Team) {
+            Some(author) => {
+                let name: String = visible_line(author).chars().take(MAX_AUTHOR).collect();
+                write!(f, "{name} ({})", self.provenance)
+            }
+            None => self.provenance.fmt(f),
+        }
+    }
 }
 
 /// Describes a memory as it is put before a model, whoever asks: how old it is, who said it and what was checked come
 /// first, then what it says, then what to make of it.
 pub fn described(
     loaded: &Loaded,
-    said_by: Provenance,
+    said_by: Speaker<'_>,
     checked: Option<&Verification>,
     now: Timestamp,
     zone: &TimeZone,
@@ -364,7 +397,7 @@ pub fn described(
 /// Returns what is said of a memory before its text, and what to do about it.
 fn remarks(
     loaded: &Loaded,
-    said_by: Provenance,
+    said_by: Speaker<'_>,
     checked: Option<&Verification>,
     now: Timestamp,
     zone: &TimeZone,

@@ -31,6 +31,8 @@ pub struct Usage {
     n_bytes: u64,
     /// Who said the versions that we wrote.
     written: HashMap<ContentHash, Option<Provenance>>,
+    /// Which teammates wrote versions that the user accepted.
+    authors: HashMap<ContentHash, String>,
     now: Timestamp,
 }
 
@@ -88,6 +90,9 @@ impl Usage {
                         usage.written.insert(sha256, event.prov);
                     }
                 }
+                EventKind::Accepted => {
+                    usage.authors.extend(event.sha256.zip(event.who));
+                }
                 EventKind::Ignored => usage.memories.entry(event.mem).or_default().ignored += 1,
                 _ => {}
             }
@@ -123,6 +128,11 @@ impl Usage {
     /// Returns who said a version, as [`Vault::said_by`] does, without reading the ledger once more.
     pub fn said_by(&self, hash: ContentHash) -> Provenance {
         self.written.get(&hash).copied().flatten().unwrap_or(Provenance::Outside)
+    }
+
+    /// Returns which teammate wrote a version, if that is known.
+    pub fn author_of(&self, hash: ContentHash) -> Option<&str> {
+        self.authors.get(&hash).map(String::as_str)
     }
 
     /// Says whether the session has been shown a memory.

@@ -8,6 +8,7 @@ mod memories;
 mod page;
 mod state;
 mod surroundings;
+mod team;
 
 use std::io;
 use std::path::PathBuf;
@@ -120,5 +121,6 @@ pub fn examine(
     let mut findings = shelf.findings();
     findings.extend(page::findings(vault, &snapshot, &shelf.paths()));
     findings.extend(state::findings(vault, &shelf.hashes())?);
+    findings.extend(team::findings(vault, &snapshot));
     Ok(findings)
 }

@@ -110,6 +110,19 @@ impl Repository {
         Some(name.to_owned())
     }
 
+    /// Returns the mail address that the user commits with here: the repository's setting, else the user's own.
+    pub fn user_email(&self, home: Option<&Path>) -> Option<String> {
+        let is_it = |s: &Setting| s.section == "user" && s.subsection.is_none() && s.key == "email";
+        let last = |settings: Vec<Setting>| settings.into_iter().rfind(is_it).map(|setting| setting.value);
+        let global = || {
+            let home = home?;
+            let text = read_text(home, ".gitconfig", MAX_CONFIG)
+                .or_else(|| read_text(&home.join(".config/git"), "config", MAX_CONFIG))?;
+            last(git_config::parse(&text))
+        };
+        last(read_config(&self.common_dir)).or_else(global).filter(|email| !email.is_empty())
+    }
+
     /// Returns where the linked work trees are, gone ones too.
     pub fn linked_work_trees(&self) -> Vec<PathBuf> {
         let Ok(entries) = fs::read_dir(self.common_dir.join("worktrees")) else { return Vec::new() };

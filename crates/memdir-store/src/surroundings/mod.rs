@@ -27,6 +27,7 @@ use memdir_core::worth::{
 use crate::disk::{Dir, EntryKind};
 use crate::place::git::{Ground, Repository};
 use crate::place::{Environment, Place};
+use crate::team;
 use instructions::Chain;
 use tree::Tree;
 
@@ -125,6 +126,7 @@ impl Surroundings {
             names: self.names(),
             seen_before: story.map_or(0, |story| self.seen_before(story)),
             has_decisions: self.is_there("docs/decisions"),
+            has_team_vault: team::has_team(&self.state),
             recent,
             paths,
             symbols,

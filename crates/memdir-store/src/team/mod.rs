@@ -1,10 +1,25 @@
 //! Memory that several people share, on disk: the folder it goes through, what the last sync left, whom we believe.
 //!
-//! Look at [`Remote`] first: it is the other side of a sync, a folder here or a server elsewhere.
+//! [`Remote`] is the other side of a sync: a [`Folder`] here, a server elsewhere. [`run`] brings both sides together, and
+//! [`preview`] says what that would do; what each did is a [`Report`]. Every decision is made in `memdir_core::team`.
 
+mod blob;
+mod fit;
+mod folder;
+mod here;
+mod past;
 mod remote;
+mod report;
+mod state;
+mod sync;
+mod trust;
 
+pub use folder::{Folder, Opening, ships_team};
 pub use remote::{
     About, Appended, Ask, Changes, Current, Cursor, Item, Known, Outcome, Phase, Progress, Pushed,
     RefusedKey, Remote, RemoteError, Stamp, State, Traffic, UsageFile, Version, Wanted, Write,
 };
+pub use report::{Conflict, Held, Refused, Report};
+pub use state::{Home, Joined, Store, Waiting, has_team};
+pub use sync::{SyncError, Syncing, preview, run};
+pub use trust::{TrustError, change as change_trust, trusted};

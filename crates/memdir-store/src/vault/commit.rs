@@ -191,6 +191,15 @@ impl<'v> Writer<'v> {
         self.commit_with(set, &Beside::default())
     }
 
+    /// Carries out a change set that a sync brings. `said_by` tells of versions that are not the team's who said them.
+    pub(crate) fn commit_synced(
+        &mut self,
+        set: &ChangeSet,
+        said_by: BTreeMap<ContentHash, Provenance>,
+    ) -> Result<Committed, CommitError> {
+        self.commit_with(set, &Beside { said_by, ..Beside::default() })
+    }
+
     /// Carries out a change set together with what else happens in the same change.
     pub(super) fn commit_with(
         &mut self,

@@ -24,6 +24,7 @@ use crate::dream;
 use crate::history::{Area, Change, ChangeId, FileOp, History, OpKind, Record};
 use crate::ledger::{self, EventKind, Ledger};
 use crate::notes;
+use crate::team;
 use crate::verify;
 
 /// The note of an erasure on its way, below a vault's state.
@@ -336,6 +337,7 @@ impl Vault {
         if let Some(dir) = found(state.sub("ledger"))? {
             scrub_ledger(&Ledger::new(dir, state.clone(), String::new()), note)?;
         }
+        team::Store::below(state.path()).erase(&note.paths)?;
         costs::erase_names(&self.home, &stems(note))?;
         // What memories claim is text of theirs; it is looked up anew.
         if let Some(index) = found(Dir::open(&self.home.join("index")))? {

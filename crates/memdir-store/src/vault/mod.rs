@@ -133,13 +133,19 @@ impl Vault {
         open: fn(&Path) -> io::Result<Dir>,
     ) -> Result<Self, OpenError> {
         let io = |source| OpenError::Io { path: path.to_owned(), source };
-        let root = open(path).map_err(io)?;
+        Self::at(home, id, open(path).map_err(io)?)
+    }
+
+    /// Takes an open directory as a vault, whose state is kept below `home` under `id`.
+    pub(crate) fn at(home: &Path, id: &str, root: Dir) -> Result<Self, OpenError> {
+        let path = root.path().to_owned();
+        let io = |source| OpenError::Io { path: path.clone(), source };
         let stat = root.stat_self().map_err(io)?;
         if stat.mode & 0o002 != 0 {
-            return Err(OpenError::WorldWritable(path.to_owned()));
+            return Err(OpenError::WorldWritable(path));
         }
         if stat.owner != rustix::process::geteuid().as_raw() {
-            return Err(OpenError::ForeignOwner(path.to_owned()));
+            return Err(OpenError::ForeignOwner(path));
         }
         Ok(Self { id: id.to_owned(), home: home.to_owned(), root })
     }
@@ -152,6 +158,12 @@ impl Vault {
     /// Lists the files that may be memories, without opening any.
     pub fn names(&self) -> io::Result<Vec<MemoryPath>> {
         Ok(listing::Listing::read(&self.root)?.paths)
+    }
+
+    /// Lists the files that may be memories and what is passed over, without opening any.
+    pub(crate) fn listed(&self) -> io::Result<(Vec<MemoryPath>, Vec<Skipped>)> {
+        let listing = listing::Listing::read(&self.root)?;
+        Ok((listing.paths, listing.skipped))
     }
 
     /// Returns the directory.
@@ -217,6 +229,11 @@ impl Vault {
     /// Says whether the user vouched for a version that somebody else said.
     pub fn is_accepted(&self, hash: ContentHash) -> bool {
         self.ledger().is_some_and(|ledger| ledger.is_accepted(hash).unwrap_or(false))
+    }
+
+    /// Returns which teammate wrote a version that the user accepted.
+    pub fn author_of(&self, hash: ContentHash) -> Option<String> {
+        self.ledger().and_then(|ledger| ledger.author_of(hash).ok().flatten())
     }
 
     /// Returns who said a version: what a file says of itself counts only for one that we wrote.

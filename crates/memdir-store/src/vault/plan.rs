@@ -13,7 +13,8 @@ use memdir_core::memory::{Document, INDEX_PAGE, Memory, MemoryPath, Provenance, 
 use memdir_core::merge::three_way_memory;
 use memdir_core::page::{self, Load, Page, PageEntry};
 use memdir_core::policy::{
-    Proposal, Refusal, Verdict, Version, is_said_now, judge, said, secrets, waits, with_absolute_dates,
+    Proposal, Refusal, Verdict, Version, is_said_now, is_weighed_against_others, judge, said, secrets, waits,
+    with_absolute_dates,
 };
 
 use memdir_core::worth::Evidence;
@@ -486,7 +487,7 @@ impl Writer<'_> {
             let (memory, problems) = Memory::read(path, &document);
             (document, memory, problems)
         });
-        let is_new = before.is_none() && set.author != Author::Import;
+        let is_new = before.is_none() && is_weighed_against_others(set.author);
         let duplicate = if is_new { self.duplicate_of(&memory, &document)? } else { None };
         let text = Version { document: &document, memory: &memory, problems: &problems };
         let said = said(text);
