@@ -51,6 +51,9 @@ mod sheet;
 mod show;
 pub(crate) mod stale;
 mod supersede;
+pub(crate) mod sync;
+pub(crate) mod team;
+mod trust;
 mod undo;
 mod verify;
 mod watch;
@@ -140,6 +143,9 @@ enum Command {
     Secrets(secrets::Args),
     Extract(extract::Args),
     Review(review::Args),
+    Team(team::Args),
+    Sync(sync::Args),
+    Trust(trust::Args),
     Dream(dream::Args),
     Doctor(doctor::Args),
     Dashboard(dashboard::Args),
@@ -279,6 +285,9 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
         Command::Secrets(args) => secrets::run(&args, &context, ui),
         Command::Extract(args) => extract::run(&args, &context, ui),
         Command::Review(args) => review::run(&args, &context, ui),
+        Command::Team(args) => team::run(&args, &context, ui),
+        Command::Sync(args) => sync::run(&args, &context, ui),
+        Command::Trust(args) => trust::run(&args, &context, ui),
         Command::Dream(args) => dream::run(&args, &context, ui),
         Command::Doctor(args) => doctor::run(&args, &context, ui),
         Command::Dashboard(args) => dashboard::run(&args, &context, ui),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use memdir_core::placement::{Misplaced, Place, Surroundings, UnknownPlace, Verdict, lint, place};
 use memdir_core::statement::gist;
+use memdir_store::team::has_team;
 use serde_json::{Value, json};
 
 use super::rows;
@@ -69,7 +70,8 @@ fn unknown_place(err: &UnknownPlace) -> Failure {
 /// Looks at the project for what changes a verdict.
 pub(crate) fn surroundings(context: &Context) -> Surroundings {
     let has = |path: &str| context.place.dir.as_ref().is_some_and(|dir| dir.join(path).is_dir());
-    Surroundings { has_decisions: has("docs/decisions") || has("docs/adr"), has_team_vault: false }
+    let has_team_vault = has_team(&context.place.state_dir());
+    Surroundings { has_decisions: has("docs/decisions") || has("docs/adr"), has_team_vault }
 }
 
 fn verdict_json(verdict: &Verdict) -> Value {

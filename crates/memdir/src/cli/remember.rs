@@ -7,6 +7,7 @@ use memdir_core::likeness::{Likeness, nearest_duplicate};
 use memdir_core::memory::{MemoryName, MemoryType, Scope};
 use memdir_core::policy::{self, Refusal};
 use memdir_store::gate::Gate;
+use memdir_store::team::has_team;
 use memdir_store::vault::{CommitError, Committed};
 use serde_json::{Value, json};
 
@@ -124,7 +125,8 @@ fn propose(said_text: &str, said: &Said, names: &Names, context: &Context, gate:
     // A secret is neither shown nor does it lend its letters to a name.
     let (text, _) = gate.redacted(said_text);
     let (text, mut questions) = settle_dates(&text, context);
-    let known = Known { names: &names.names, aliases: &names.aliases, has_team_vault: false };
+    let has_team_vault = has_team(&context.place.state_dir());
+    let known = Known { names: &names.names, aliases: &names.aliases, has_team_vault };
     let mut proposed = classify(&text, &known);
     if let Some(memory_type) = said.memory_type {
         proposed = proposed.as_type(memory_type, &known);

@@ -8,7 +8,7 @@ use memdir_core::classify;
 use memdir_core::frame;
 use memdir_core::host::{self, MAX_CONTEXT, Moment, Occasion, Reply, Source, hearsay};
 use memdir_core::recall;
-use memdir_core::text::visible_line;
+use memdir_core::text::{count, visible_line};
 use memdir_store::dream;
 use memdir_store::evidence::{self, Sign, Witness};
 use memdir_store::ledger::{Event, EventKind};
@@ -17,6 +17,7 @@ use memdir_store::place;
 use memdir_store::place::settings::Subagents;
 use memdir_store::remind::{Asker, Reminded, look};
 use memdir_store::session::{Session, State};
+use memdir_store::team::{Store, ships_team};
 use memdir_store::vault::Vault;
 
 use super::opening;
@@ -174,7 +175,7 @@ impl<'o> Desk<'o> {
             }
             Source::New | Source::Resumed | Source::Cleared => {
                 // Behind the block and not in it: what is told once must not come again with it.
-                let news = self.notices();
+                let news = format!("{}{}", self.notices(), self.team_news());
                 let block = self.block(MAX_CONTEXT.saturating_sub(news.len()));
                 Answer { block: Some(block.clone()), ..Answer::telling(format!("{block}{news}")) }
             }
@@ -249,6 +250,28 @@ impl<'o> Desk<'o> {
         }
         let told = news::take(&self.context.place.home);
         told.iter().map(|line| format!("memdir, for the user to know: {}\n", frame::defused(line))).collect()
+    }
+
+    /// Tells how many memories of others wait for the user's word, and nothing of what they say: not even a name.
+    fn team_news(&self) -> String {
+        let place = &self.context.place;
+        if self.occasion.subagent.is_some() || self.ignores_memory {
+            return String::new();
+        }
+        let store = Store::below(&place.state_dir());
+        match store.joined().ok().flatten() {
+            Some(_) => match store.waiting().n_held() {
+                0 => String::new(),
+                n => format!(
+                    "memdir, for the user to know: {} of teammates; `memdir trust` shows whose\n",
+                    count(n, "memory waits for your trust, written by one", "memories wait for your trust, written by some")
+                ),
+            },
+            None if ships_team(place) => {
+                "memdir, for the user to know: this repository ships memories in .memdir/team; none is used before `memdir trust`\n".to_owned()
+            }
+            None => String::new(),
+        }
     }
 
     /// Tells once which memories were written from what was said (W1-13).

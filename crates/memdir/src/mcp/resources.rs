@@ -7,7 +7,7 @@ use memdir_core::frame::{defused, enclosed};
 use memdir_core::memory::MemoryType;
 use memdir_core::text::{visible_block, visible_line};
 use memdir_store::evidence::Sign;
-use memdir_store::remind::described;
+use memdir_store::remind::{Speaker, described};
 use memdir_store::vault::{Entry, Vault};
 use memdir_store::verify::{Cache, Verifier};
 use rmcp::ErrorData;
@@ -131,7 +131,8 @@ fn memory(name: &str, desk: &Desk) -> Result<String, Failure> {
     let verifier = Verifier::around(&context.place, &context.env, context.now, context.zone.clone());
     let subject = verifier.subject(&vault, &loaded);
     let checked = (!subject.claims.is_empty()).then(|| verifier.glance(&subject, &Cache::load(&vault)));
-    let said_by = vault.said_by(loaded.hash);
+    let author = vault.author_of(loaded.hash);
+    let said_by = Speaker { provenance: vault.said_by(loaded.hash), author: author.as_deref() };
     let item = described(&loaded, said_by, checked.as_ref(), context.now, &context.zone);
     if let Some(path) = vault.path().join(loaded.path.as_str()).to_str() {
         desk.note(std::slice::from_ref(&vault), &[Sign::Read(path)]);

@@ -4,7 +4,7 @@ use memdir_core::frame::{Item, frame};
 use memdir_core::text::age;
 use memdir_mind::select::{Line, Question, Selection};
 use memdir_store::evidence::Sign;
-use memdir_store::remind::described;
+use memdir_store::remind::{Speaker, described};
 use memdir_store::usage::Usage;
 use memdir_store::vault::Vault;
 use memdir_store::verify::{Cache, Verifier};
@@ -134,7 +134,7 @@ fn item(row: &Row, sources: &[Source<'_>], verifier: &Verifier, desk: &Desk) -> 
         (Some(loaded), Some(Source { vault, usage, cache })) => {
             let subject = verifier.subject(vault, loaded);
             let checked = (!subject.claims.is_empty()).then(|| verifier.glance(&subject, cache));
-            described(loaded, usage.said_by(loaded.hash), checked.as_ref(), now, zone)
+            described(loaded, Speaker::of(usage, loaded.hash), checked.as_ref(), now, zone)
         }
         // Another project's memory is told as it is: what it names cannot be looked up from here.
         _ => Item {

@@ -11,6 +11,7 @@ use memdir_core::dates;
 use memdir_core::journal::Digest;
 use memdir_core::memory::{MemoryType, Provenance};
 use memdir_store::session::Session;
+use memdir_store::team::has_team;
 use memdir_store::vault::{CommitError, Vault};
 
 use super::extract;
@@ -60,7 +61,8 @@ fn keep(message: &str, session: &str, context: &Context) -> Result<(), Failure> 
     for shelf in context.shelves()? {
         names.extend(shelf.snapshot.memories.iter().map(|entry| entry.path.stem().to_owned()));
     }
-    let proposed = classify(&text, &Known { names: &names, aliases: &[], has_team_vault: false });
+    let has_team_vault = has_team(&context.place.state_dir());
+    let proposed = classify(&text, &Known { names: &names, aliases: &[], has_team_vault });
     let draft = drafted(&proposed, Some(session), Provenance::User, context);
     let set = ChangeSet {
         author: Author::Extraction,

@@ -22,6 +22,7 @@ use memdir_store::costs::Job;
 use memdir_store::extract::{Progress, Window};
 use memdir_store::queue;
 use memdir_store::session::Session;
+use memdir_store::team::has_team;
 use memdir_store::transcript::SessionFile;
 use memdir_store::vault::{CommitError, Committed, SAID, Vault};
 
@@ -183,8 +184,8 @@ pub(crate) fn find(
 ) -> Result<(Vec<Candidate>, FoundBy), Failure> {
     let now = context.now.to_zoned(context.zone.clone());
     let held = Holdings::of(context)?;
-    let around =
-        Around { now: &now, held: &held.held, aliases: &held.aliases, has_team_vault: false, earlier };
+    let has_team_vault = has_team(&context.place.state_dir());
+    let around = Around { now: &now, held: &held.held, aliases: &held.aliases, has_team_vault, earlier };
     let mut extractor = Rules(around);
     let found = extractor.extract(window, "").map_err(|err| Failure::from_chain(&err))?;
     Ok((found, extractor.found_by()))

@@ -1,0 +1,374 @@
+//! `memdir team`: joins a team, leaves it, and says how both sides stand.
+//!
+//! Also what `sync` and `trust` begin with: [`Team`] is the project's place in a team, opened.
+
+use std::path::{Path, PathBuf};
+
+use memdir_core::change::{Author, ChangeSet, Edit, Exit, Surface};
+use memdir_core::hash::ContentHash;
+use memdir_core::memory::Provenance;
+use memdir_core::team::reconcile::Policy;
+use memdir_core::team::share::Audience;
+use memdir_core::team::trust::{EVERYBODY, Whence};
+use memdir_core::text::count;
+use memdir_store::team::{
+    Folder, Home, Joined, Opening, Progress, Remote, RemoteError, Report, Store, SyncError, Syncing,
+    TrustError, change_trust, preview, run as sync, trusted,
+};
+use memdir_store::vault::Vault;
+use serde_json::json;
+
+use super::sync::print;
+use crate::context::Context;
+use crate::failure::{Failure, Outcome};
+use crate::ui::Ui;
+
+/// Share memories with a team: through the repository, a directory or a server
+///
+/// Only memories of scope team travel, and none about you. What a teammate wrote is held until you trust its author
+/// (`memdir trust`); what both sides changed is merged, and where that would lose words both versions stay.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Begin to share this project's memories
+    ///
+    /// Without a place they are shared through `.memdir/team` of the repository, which you commit and review like code.
+    Join(JoinArgs),
+    /// Stop sharing
+    ///
+    /// What teammates wrote goes to the trash, from where `memdir undo` brings it back; your own memories stay.
+    Leave {
+        /// Keep what teammates wrote
+        #[arg(long)]
+        keep: bool,
+    },
+    /// Show what a sync would do, what is held and what is in conflict; sends nothing
+    Status,
+}
+
+#[derive(Debug, clap::Args)]
+struct JoinArgs {
+    /// A directory that others see too; `.memdir/team` of the repository if left out
+    #[arg(value_name = "WHERE")]
+    place: Option<String>,
+    /// What happens where both sides changed: merge (keep both) or mirror (theirs wins, yours stays in history)
+    #[arg(long, value_name = "POLICY", default_value = "merge")]
+    policy: String,
+    /// The place is for your own machines: every memory travels, private ones and those about you too
+    #[arg(long)]
+    own: bool,
+}
+
+pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
+    match &args.action {
+        Action::Join(args) => join(args, context, ui),
+        Action::Leave { keep } => leave(*keep, context, ui),
+        Action::Status => status(context, ui),
+    }
+}
+
+fn join(args: &JoinArgs, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
+    let policy: Policy = args.policy.parse()?;
+    let audience = if args.own { Audience::Own } else { Audience::Team };
+    let home = match &args.place {
+        None if args.own => {
+            return Err(Failure::error("a repository is read by others")
+                .hint("name a directory of your own: `memdir team join DIR --own`"));
+        }
+        None => Home::Repository,
+        Some(place) => Home::Directory { path: directory(Path::new(place))? },
+    };
+    let store = Store::below(&context.place.state_dir());
+    if let Some(joined) = store.joined()?.filter(|joined| joined.home != home) {
+        return Err(Failure::refusal(format!(
+            "this project shares its memories with {}",
+            label(&joined.home)
+        ))
+        .hint("`memdir team leave` first: a project has one team"));
+    }
+    let joined = Joined { home, audience, policy, member: None, since: context.now };
+    let team = Team::new(joined, context, ui)?;
+    make(&team, context)?;
+    store.join(&team.joined)?;
+    welcome(&team, context, ui)
+}
+
+/// Makes the folder that is joined, and fails before anything is noted if it cannot be used.
+fn make(team: &Team, context: &Context) -> Result<(), Failure> {
+    let opening = team.opening(context)?;
+    let folder = match &team.joined.home {
+        Home::Repository => Folder::of_repository(opening),
+        Home::Directory { path } => Folder::of_directory(opening, path),
+        Home::Server { .. } => return Ok(()),
+    };
+    folder.and_then(|mut folder| folder.create().map(drop)).map_err(unusable)
+}
+
+fn welcome(team: &Team, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
+    let report = team.preview(context, ui)?;
+    let label = label(&team.joined.home);
+    if ui.is_json() {
+        let kind = if team.joined.audience == Audience::Own { "own" } else { "team" };
+        ui.json(&json!({
+            "remote": report.label,
+            "kind": kind,
+            "policy": team.joined.policy,
+            "to_send": report.pushed.len(),
+            "to_receive": report.pulled.len(),
+            "held": report.held.len(),
+        }));
+        return Ok(Outcome::Done);
+    }
+    ui.line(&format!("joined {label}"));
+    let n_waiting = report.held.len();
+    if n_waiting > 0 {
+        ui.say(&format!(
+            "{} of others wait there: `memdir trust` shows who wrote them",
+            count(n_waiting, "memory", "memories")
+        ));
+    }
+    ui.say(&format!(
+        "`memdir sync` sends {} and takes over {}",
+        count(report.pushed.len(), "memory", "memories"),
+        report.pulled.len()
+    ));
+    if team.joined.home == Home::Repository {
+        ui.say("commit `.memdir` like code: what is in it is what teammates get");
+    }
+    Ok(Outcome::Done)
+}
+
+fn directory(path: &Path) -> Result<PathBuf, Failure> {
+    let found = path.canonicalize().map_err(|err| {
+        Failure::error(format!("{} cannot be used: {err}", path.display())).hint("make the directory first")
+    })?;
+    if !found.is_dir() {
+        return Err(Failure::error(format!("{} is not a directory", path.display())));
+    }
+    Ok(found)
+}
+
+fn leave(keep: bool, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
+    let team = Team::of(context, ui)?;
+    let removed = if keep { Vec::new() } else { take_leave(&team, context)? };
+    team.store.leave()?;
+    change_trust(&context.place.home, |trust| trust.forget(&team.whence))?;
+    if ui.is_json() {
+        ui.json(&json!({ "left": label(&team.joined.home), "removed": removed }));
+    } else {
+        ui.line(&format!("left {}", label(&team.joined.home)));
+        if !removed.is_empty() {
+            ui.say(&format!(
+                "{} of teammates went to the trash; `memdir undo` brings them back",
+                count(removed.len(), "memory", "memories")
+            ));
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+/// Puts what teammates wrote, and nobody here changed since, into the trash.
+fn take_leave(team: &Team, context: &Context) -> Result<Vec<String>, Failure> {
+    let mut edits = Vec::new();
+    let mut names = Vec::new();
+    for path in team.vault.names()? {
+        let Ok(Some(loaded)) = team.vault.load(&path) else { continue };
+        let bytes = loaded.document.bytes().to_vec();
+        let is_shared = memdir_core::team::share::may_leave(&path, &bytes, Audience::Team).is_ok();
+        if is_shared && team.vault.said_by(ContentHash::of(&bytes)) == Provenance::Team {
+            names.push(path.stem().to_owned());
+            edits.push(Edit::Remove { path, base: bytes, into: Exit::Trash });
+        }
+    }
+    if !edits.is_empty() {
+        let set = ChangeSet {
+            author: Author::Person,
+            by: Surface::Cli,
+            provenance: Provenance::User,
+            reason: "left the team".to_owned(),
+            session: None,
+            force: None,
+            edits,
+        };
+        context.writer(&team.vault)?.commit(&set)?;
+    }
+    Ok(names)
+}
+
+fn status(context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
+    let team = Team::of(context, ui)?;
+    let report = team.preview(context, ui)?;
+    let conflicts = team.conflicts()?;
+    print::status(&report, &conflicts, &team, ui);
+    let is_calm = report.is_in_sync() && report.is_idle() && conflicts.is_empty();
+    Ok(if is_calm { Outcome::Done } else { Outcome::Nothing })
+}
+
+/// Says where a team is, for people.
+pub(crate) fn label(home: &Home) -> String {
+    match home {
+        Home::Repository => ".memdir/team of this repository".to_owned(),
+        Home::Directory { path } => path.display().to_string(),
+        Home::Server { about } => about.label.clone(),
+    }
+}
+
+/// The project's place in a team.
+#[derive(Debug)]
+pub(crate) struct Team {
+    pub(crate) vault: Vault,
+    pub(crate) store: Store,
+    pub(crate) joined: Joined,
+    /// Where authors are believed.
+    pub(crate) whence: Whence,
+}
+
+impl Team {
+    /// Opens the team that the project joined.
+    pub(crate) fn of(context: &Context, ui: &Ui) -> Result<Self, Failure> {
+        match Self::joined(context, ui)? {
+            Some(team) => Ok(team),
+            None => Err(Failure::refusal("this project shares no memories")
+                .hint("`memdir team join` shares them through `.memdir/team` of the repository")),
+        }
+    }
+
+    /// Opens the team that the project joined; `None` if it joined none.
+    pub(crate) fn joined(context: &Context, ui: &Ui) -> Result<Option<Self>, Failure> {
+        let joined = Store::below(&context.place.state_dir()).joined()?;
+        joined.map(|joined| Self::new(joined, context, ui)).transpose()
+    }
+
+    /// Opens a team that may not be joined yet.
+    pub(crate) fn new(joined: Joined, context: &Context, ui: &Ui) -> Result<Self, Failure> {
+        let vault = context.create_project(ui)?;
+        vault.settle()?;
+        let store = Store::below(&vault.state_path());
+        let whence = whence(&joined.home, context);
+        Ok(Self { vault, store, joined, whence })
+    }
+
+    fn opening<'c>(&self, context: &'c Context) -> Result<Opening<'c>, Failure> {
+        Ok(Opening { place: &context.place, env: &context.env, gate: context.gate()?, now: context.now })
+    }
+
+    /// Opens the other side.
+    fn remote<'c>(&self, context: &'c Context) -> Result<Box<dyn Remote + 'c>, Failure> {
+        let opening = self.opening(context)?;
+        let folder = match &self.joined.home {
+            Home::Repository => Folder::of_repository(opening),
+            Home::Directory { path } => Folder::of_directory(opening, path),
+            Home::Server { about } => {
+                return Err(Failure::error(format!("{} is a server", about.label)));
+            }
+        };
+        let folder = folder.map_err(unusable)?;
+        let is_own = self.joined.audience == Audience::Own;
+        Ok(Box::new(if is_own { folder.for_own_machines() } else { folder }))
+    }
+
+    /// Brings both sides together.
+    pub(crate) fn sync(&self, policy: Option<Policy>, context: &Context, ui: &Ui) -> Result<Report, Failure> {
+        self.with_remote(policy, context, ui, sync)
+    }
+
+    /// Says what that would do.
+    pub(crate) fn preview(&self, context: &Context, ui: &Ui) -> Result<Report, Failure> {
+        self.with_remote(None, context, ui, preview)
+    }
+
+    /// Says what a sync by this policy would do.
+    pub(crate) fn preview_by(
+        &self,
+        policy: Option<Policy>,
+        context: &Context,
+        ui: &Ui,
+    ) -> Result<Report, Failure> {
+        self.with_remote(policy, context, ui, preview)
+    }
+
+    fn with_remote(
+        &self,
+        policy: Option<Policy>,
+        context: &Context,
+        ui: &Ui,
+        act: fn(&Syncing<'_>, &mut dyn Remote, &mut dyn FnMut(Progress)) -> Result<Report, SyncError>,
+    ) -> Result<Report, Failure> {
+        let mut remote = self.remote(context)?;
+        let trust = trusted(&context.place.home);
+        let believes = |author: Option<&str>| trust.believes(&self.whence, author);
+        let syncing = Syncing {
+            vault: &self.vault,
+            gate: context.gate()?,
+            now: context.now,
+            policy: policy.unwrap_or(self.joined.policy),
+            believes: &believes,
+        };
+        let mut bar = ui.progress();
+        let mut tell = |progress: Progress| bar.at(progress.done, progress.of.unwrap_or(0));
+        act(&syncing, remote.as_mut(), &mut tell).map_err(Failure::from)
+    }
+
+    /// Returns the second versions that wait for somebody to decide.
+    pub(crate) fn conflicts(&self) -> Result<Vec<String>, Failure> {
+        let names = self.vault.names()?;
+        let copies = names.iter().filter(|path| memdir_core::team::conflict::is_copy(path));
+        Ok(copies.map(|path| path.stem().to_owned()).collect())
+    }
+
+    /// Returns whom to believe for what an author wrote: everybody, where nobody is named.
+    pub(crate) fn believed_as<'n>(&self, author: Option<&'n str>) -> &'n str {
+        author.unwrap_or(EVERYBODY)
+    }
+}
+
+/// Says where authors of a team are believed.
+fn whence(home: &Home, context: &Context) -> Whence {
+    let project = context.place.project.id.as_str().to_owned();
+    match home {
+        Home::Repository => {
+            let repository = context.place.repository.as_ref();
+            let root = repository.map(|repository| repository.root.display().to_string()).unwrap_or_default();
+            let address =
+                repository.and_then(|repository| repository.remote()).unwrap_or_default().to_owned();
+            Whence { project, root, address }
+        }
+        Home::Directory { path } => {
+            Whence { project, root: String::new(), address: path.display().to_string() }
+        }
+        Home::Server { about } => Whence { project, root: String::new(), address: about.id.clone() },
+    }
+}
+
+fn unusable(err: RemoteError) -> Failure {
+    Failure::from(SyncError::from(err))
+}
+
+impl From<SyncError> for Failure {
+    fn from(err: SyncError) -> Self {
+        let failure = Self::from_chain(&err);
+        match err {
+            SyncError::Commit(err) => Self::from(err),
+            SyncError::Remote(RemoteError::Unusable { .. }) => failure
+                .hint("a team folder is a plain directory of your own: no link, not writable by everybody"),
+            SyncError::Remote(RemoteError::Unreachable { .. }) => {
+                failure.hint("nothing was changed; `memdir sync` goes on once it is back")
+            }
+            SyncError::Remote(_) | SyncError::Io { .. } => {
+                failure.hint("what was done stands, and `memdir sync` goes on from there")
+            }
+            SyncError::Lock(_) => failure.hint("another sync is at work: try again"),
+        }
+    }
+}
+
+impl From<TrustError> for Failure {
+    fn from(err: TrustError) -> Self {
+        Self::from_chain(&err).hint("nobody is believed until it can be read")
+    }
+}
