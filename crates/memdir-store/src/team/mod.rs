@@ -7,12 +7,16 @@ mod blob;
 mod fit;
 mod folder;
 mod here;
+mod incoming;
+mod outgoing;
 mod past;
 mod remote;
 mod report;
+mod round;
 mod state;
 mod sync;
 mod trust;
+mod usage;
 
 pub use folder::{Folder, Opening, ships_team};
 pub use remote::{
@@ -23,3 +27,4 @@ pub use report::{Conflict, Held, Refused, Report};
 pub use state::{Home, Joined, Store, Waiting, has_team};
 pub use sync::{SyncError, Syncing, preview, run};
 pub use trust::{TrustError, change as change_trust, trusted};
+pub use usage::share_usage;

@@ -97,6 +97,33 @@ impl Report {
         self.refused.is_empty() && self.held.is_empty() && self.cut.is_none() && !self.unfinished
     }
 
+    /// Adds what was done for another vault, whose memories are told apart by a prefix.
+    pub fn add(&mut self, other: Self, prefix: &str) {
+        let named = |names: Vec<String>| names.into_iter().map(move |name| format!("{prefix}{name}"));
+        self.pushed.extend(named(other.pushed));
+        self.pulled.extend(named(other.pulled));
+        self.merged.extend(named(other.merged));
+        self.deleted_here.extend(named(other.deleted_here));
+        self.deleted_there.extend(named(other.deleted_there));
+        self.survived.extend(named(other.survived));
+        self.replaced.extend(named(other.replaced));
+        self.conflicts.extend(other.conflicts.into_iter().map(|conflict| Conflict {
+            name: format!("{prefix}{}", conflict.name),
+            copy: format!("{prefix}{}", conflict.copy),
+        }));
+        self.held.extend(
+            other.held.into_iter().map(|held| Held { name: format!("{prefix}{}", held.name), ..held }),
+        );
+        let refused = other.refused.into_iter();
+        self.refused.extend(refused.map(|one| Refused { name: format!("{prefix}{}", one.name), ..one }));
+        self.n_away += other.n_away;
+        self.traffic.requests += other.traffic.requests;
+        self.traffic.sent += other.traffic.sent;
+        self.traffic.received += other.traffic.received;
+        self.cut = self.cut.take().or(other.cut);
+        self.unfinished |= other.unfinished;
+    }
+
     /// Says whether nothing was to be done.
     pub fn is_idle(&self) -> bool {
         let lists = [

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
     let policy: Option<Policy> = args.policy.as_deref().map(str::parse).transpose()?;
     let team = Team::of(context, ui)?;
     let report =
-        if args.dry_run { team.preview_by(policy, context, ui)? } else { team.sync(policy, context, ui)? };
+        if args.dry_run { team.preview(policy, context, ui)? } else { team.sync(policy, context, ui)? };
     print::report(&report, args.dry_run, ui);
     Ok(if report.is_in_sync() { Outcome::Done } else { Outcome::Nothing })
 }

@@ -13,7 +13,7 @@ use memdir_core::team::trust::{EVERYBODY, Whence};
 use memdir_core::text::count;
 use memdir_store::team::{
     Folder, Home, Joined, Opening, Progress, Remote, RemoteError, Report, Store, SyncError, Syncing,
-    TrustError, change_trust, preview, run as sync, trusted,
+    TrustError, change_trust, preview, run as sync, share_usage, trusted,
 };
 use memdir_store::vault::Vault;
 use serde_json::json;
@@ -100,7 +100,7 @@ fn join(args: &JoinArgs, context: &Context, ui: &mut Ui) -> Result<Outcome, Fail
 
 /// Makes the folder that is joined, and fails before anything is noted if it cannot be used.
 fn make(team: &Team, context: &Context) -> Result<(), Failure> {
-    let opening = team.opening(context)?;
+    let opening = opening(team.vault.id(), context)?;
     let folder = match &team.joined.home {
         Home::Repository => Folder::of_repository(opening),
         Home::Directory { path } => Folder::of_directory(opening, path),
@@ -110,7 +110,7 @@ fn make(team: &Team, context: &Context) -> Result<(), Failure> {
 }
 
 fn welcome(team: &Team, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
-    let report = team.preview(context, ui)?;
+    let report = team.preview(None, context, ui)?;
     let label = label(&team.joined.home);
     if ui.is_json() {
         let kind = if team.joined.audience == Audience::Own { "own" } else { "team" };
@@ -202,7 +202,7 @@ fn take_leave(team: &Team, context: &Context) -> Result<Vec<String>, Failure> {
 
 fn status(context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
     let team = Team::of(context, ui)?;
-    let report = team.preview(context, ui)?;
+    let report = team.preview(None, context, ui)?;
     let conflicts = team.conflicts()?;
     print::status(&report, &conflicts, &team, ui);
     let is_calm = report.is_in_sync() && report.is_idle() && conflicts.is_empty();
@@ -253,13 +253,9 @@ impl Team {
         Ok(Self { vault, store, joined, whence })
     }
 
-    fn opening<'c>(&self, context: &'c Context) -> Result<Opening<'c>, Failure> {
-        Ok(Opening { place: &context.place, env: &context.env, gate: context.gate()?, now: context.now })
-    }
-
-    /// Opens the other side.
-    fn remote<'c>(&self, context: &'c Context) -> Result<Box<dyn Remote + 'c>, Failure> {
-        let opening = self.opening(context)?;
+    /// Opens the other side of a vault, the project's or the user's.
+    fn remote<'c>(&self, project: &'c str, context: &'c Context) -> Result<Box<dyn Remote + 'c>, Failure> {
+        let opening = opening(project, context)?;
         let folder = match &self.joined.home {
             Home::Repository => Folder::of_repository(opening),
             Home::Directory { path } => Folder::of_directory(opening, path),
@@ -274,44 +270,61 @@ impl Team {
 
     /// Brings both sides together.
     pub(crate) fn sync(&self, policy: Option<Policy>, context: &Context, ui: &Ui) -> Result<Report, Failure> {
-        self.with_remote(policy, context, ui, sync)
+        self.with_all(policy, context, ui, Act::Sync)
     }
 
     /// Says what that would do.
-    pub(crate) fn preview(&self, context: &Context, ui: &Ui) -> Result<Report, Failure> {
-        self.with_remote(None, context, ui, preview)
-    }
-
-    /// Says what a sync by this policy would do.
-    pub(crate) fn preview_by(
+    pub(crate) fn preview(
         &self,
         policy: Option<Policy>,
         context: &Context,
         ui: &Ui,
     ) -> Result<Report, Failure> {
-        self.with_remote(policy, context, ui, preview)
+        self.with_all(policy, context, ui, Act::Preview)
+    }
+
+    /// Acts for the project's vault, and between one's own machines for the user vault too.
+    fn with_all(
+        &self,
+        policy: Option<Policy>,
+        context: &Context,
+        ui: &Ui,
+        act: Act,
+    ) -> Result<Report, Failure> {
+        let policy = policy.unwrap_or(self.joined.policy);
+        let mut report = self.with_remote(&self.vault, policy, context, ui, act)?;
+        if self.joined.audience == Audience::Own && !context.place.explicit {
+            let user = context.create_user()?;
+            user.settle()?;
+            report.add(self.with_remote(&user, policy, context, ui, act)?, "~/");
+        }
+        Ok(report)
     }
 
     fn with_remote(
         &self,
-        policy: Option<Policy>,
+        vault: &Vault,
+        policy: Policy,
         context: &Context,
         ui: &Ui,
-        act: fn(&Syncing<'_>, &mut dyn Remote, &mut dyn FnMut(Progress)) -> Result<Report, SyncError>,
+        act: Act,
     ) -> Result<Report, Failure> {
-        let mut remote = self.remote(context)?;
+        let mut remote = self.remote(vault.id(), context)?;
         let trust = trusted(&context.place.home);
         let believes = |author: Option<&str>| trust.believes(&self.whence, author);
-        let syncing = Syncing {
-            vault: &self.vault,
-            gate: context.gate()?,
-            now: context.now,
-            policy: policy.unwrap_or(self.joined.policy),
-            believes: &believes,
-        };
+        let (gate, now) = (context.gate()?, context.now);
+        let syncing = Syncing { vault, gate, now, policy, believes: &believes };
         let mut bar = ui.progress();
         let mut tell = |progress: Progress| bar.at(progress.done, progress.of.unwrap_or(0));
-        act(&syncing, remote.as_mut(), &mut tell).map_err(Failure::from)
+        if act == Act::Preview {
+            return preview(&syncing, remote.as_mut(), &mut tell).map_err(Failure::from);
+        }
+        let mut report = sync(&syncing, remote.as_mut(), &mut tell)?;
+        if self.joined.audience == Audience::Own && report.cut.is_none() {
+            share_usage(vault, remote.as_mut()).map_err(unusable)?;
+            report.traffic = remote.traffic();
+        }
+        Ok(report)
     }
 
     /// Returns the second versions that wait for somebody to decide.
@@ -325,6 +338,18 @@ impl Team {
     pub(crate) fn believed_as<'n>(&self, author: Option<&'n str>) -> &'n str {
         author.unwrap_or(EVERYBODY)
     }
+}
+
+/// What is done with the other side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Act {
+    Sync,
+    Preview,
+}
+
+fn opening<'c>(project: &'c str, context: &'c Context) -> Result<Opening<'c>, Failure> {
+    let (place, env) = (&context.place, &context.env);
+    Ok(Opening { place, project, env, gate: context.gate()?, now: context.now })
 }
 
 /// Says where authors of a team are believed.

@@ -93,7 +93,7 @@ fn open(context: &Context, ui: &Ui) -> Result<Team, Failure> {
 
 fn waiting(team: &Team, context: &Context, ui: &Ui) -> Result<Waiting, Failure> {
     let mut waiting = Waiting::new();
-    for held in team.preview(context, ui)?.held {
+    for held in team.preview(None, context, ui)?.held {
         waiting.entry(held.author.clone()).or_default().push(held);
     }
     Ok(waiting)
