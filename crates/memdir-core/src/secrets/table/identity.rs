@@ -22,4 +22,6 @@ pub(super) const RULES: &[Rule] = &[
     pattern("htpasswd-hash", "htpasswd hash", &["$apr1$", "{SHA}", "{SSHA}"], (0, 60), r"(\$apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22})|\{S?SHA\}([A-Za-z0-9+/]{27,44}={0,2})"),
     pattern("modern-password-hash", "Password hash", &["$argon2", "$scrypt$", "pbkdf2_sha"], (0, 220), r"(\$argon2(?:id|i|d)\$v=[0-9]+\$m=[0-9]+,t=[0-9]+,p=[0-9]+\$[A-Za-z0-9+/]{8,64}\$[A-Za-z0-9+/]{20,100}|pbkdf2_sha[0-9]+\$[0-9]+\$[A-Za-z0-9]{6,40}\$[A-Za-z0-9+/]{28,100}=*)"),
     pattern("ntlm-hash", "NTLM hash", &[":::", "aad3b435b51404ee"], (80, 40), r"\b([A-Fa-f0-9]{32}:[A-Fa-f0-9]{32}):::"),
+    token("memdir-token", "memdir team token", &["mdt_"], "[a-f0-9]{64}"),
+    token("memdir-invite", "memdir team invitation", &["mdi_"], "[a-f0-9]{48}"),
 ];
