@@ -10,6 +10,7 @@ use jiff::fmt::temporal::{Pieces, PiecesOffset};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use memdir_core::memory::{MemoryPath, MemoryType};
+use memdir_core::secrets::Scanner;
 use memdir_core::text::count;
 use memdir_store::disk::Dir;
 use memdir_store::gate::Gate;
@@ -197,14 +198,20 @@ impl Context {
         })
     }
 
+    /// Returns the scanner for secrets with the user's rules.
+    pub(crate) fn scanner(&self) -> Result<Scanner, Failure> {
+        let (home, settings) = (&self.place.home, &self.place.settings);
+        secrets::scanner(home, self.env.home.as_deref(), settings).map_err(|err| Failure::from_chain(&err))
+    }
+
     /// Returns what new texts are judged by.
     pub(crate) fn gate(&self) -> Result<&Gate, Failure> {
         if let Some(gate) = self.gate.get() {
             return Ok(gate);
         }
-        let (home, settings) = (&self.place.home, &self.place.settings);
-        let scanner = secrets::scanner(home, self.env.home.as_deref(), settings)
-            .map_err(|err| Failure::from_chain(&err).hint("nothing is saved before the scanner is whole"))?;
+        let settings = &self.place.settings;
+        let scanner =
+            self.scanner().map_err(|failure| failure.hint("nothing is saved before the scanner is whole"))?;
         let surroundings = Surroundings::around(&self.place, &self.env);
         let gate = Gate::new(self.zone.clone(), Some(surroundings), scanner, settings.review);
         Ok(self.gate.get_or_init(|| gate))

@@ -9,6 +9,7 @@ mod context;
 mod failure;
 mod hook;
 mod mcp;
+mod outlet;
 mod ui;
 mod work;
 mod zone;
@@ -16,6 +17,7 @@ mod zone;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    outlet::report_crashes();
     let cli = match cli::parse() {
         Ok(cli) => cli,
         Err(code) => return code,

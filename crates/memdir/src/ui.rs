@@ -7,12 +7,14 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use memdir_core::secrets::Scanner;
 use memdir_core::text::{fit, visible_block, visible_line};
 use serde::Serialize;
 use serde_json::json;
 use unicode_width::UnicodeWidthStr;
 
 use crate::failure::{Failure, Outcome};
+use crate::outlet;
 
 /// Between two columns of a table.
 const GAP: &str = "  ";
@@ -245,7 +247,7 @@ impl Ui {
             self.talk(&format!(
                 "{} {}",
                 paint(self.colour_err, Tone::Warning, "warning:"),
-                visible_line(text)
+                visible_line(&outlet::clean(text))
             ));
         }
     }
@@ -295,20 +297,21 @@ impl Ui {
     fn fail(&mut self, failure: &Failure) -> u8 {
         if self.json {
             let message = || Box::new(json!({ "error": failure.message, "hints": failure.hints }));
-            let value = failure.json.clone().unwrap_or_else(message);
+            let mut value = failure.json.clone().unwrap_or_else(message);
+            outlet::clean_json(&mut value, &Scanner::builtin());
             self.json(&value);
         }
         self.talk(&format!(
             "{} {}",
             paint(self.colour_err, Tone::Bad, "error:"),
-            visible_line(&failure.message)
+            visible_line(&outlet::clean(&failure.message))
         ));
         for (n, hint) in failure.hints.iter().enumerate() {
             let gap = if n == 0 { "\n" } else { "" };
             self.talk(&format!(
                 "{gap}{} {}",
                 paint(self.colour_err, Tone::Good, "hint:"),
-                visible_line(hint)
+                visible_line(&outlet::clean(hint))
             ));
         }
         failure.code

@@ -2,10 +2,8 @@
 
 use std::path::PathBuf;
 
-use memdir_core::secrets::Scanner;
 use memdir_core::text::count;
 use memdir_store::place;
-use memdir_store::secrets as store;
 use memdir_store::transcript::{Report, TranscriptError, Transcripts};
 use serde_json::json;
 
@@ -34,13 +32,6 @@ pub(crate) struct Args {
     remove: bool,
 }
 
-/// Builds the scanner with the user's rules and vouched-for values.
-pub(super) fn scanner(context: &Context) -> Result<Scanner, Failure> {
-    let place = &context.place;
-    store::scanner(&place.home, context.env.user_home().ok(), &place.settings)
-        .map_err(|err| Failure::from_chain(&err))
-}
-
 pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
     if args.remove {
         return remove(context, ui);
@@ -50,7 +41,7 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
     if !args.keep && !settings.keep {
         return look(dir, context, ui);
     }
-    let scanner = scanner(context)?;
+    let scanner = context.scanner()?;
     let place = place::register(&context.place)?;
     let transcripts = Transcripts::of(&place);
     let mut progress = ui.progress();

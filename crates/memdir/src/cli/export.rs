@@ -1,5 +1,6 @@
 //! `memdir export`: everything in an open format.
 
+mod clean;
 mod hosts;
 
 use std::path::{Path, PathBuf};
@@ -7,12 +8,14 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use memdir_core::hash::ContentHash;
 use memdir_core::memory::{INDEX_PAGE, MemoryPath};
+use memdir_core::text::count;
 use memdir_store::disk::Dir;
 use memdir_store::exchange::{Archive, Item, Side};
 use memdir_store::history::Area;
 use memdir_store::vault::{Loaded, MAX_MEMORY};
 use serde_json::{Value, json};
 
+use self::clean::Cleaner;
 use crate::context::{Context, Shelf};
 use crate::failure::{Failure, Outcome};
 use crate::ui::Ui;
@@ -21,7 +24,8 @@ use crate::ui::Ui;
 ///
 /// An archive is complete: memories, index page, archived and deleted ones, conflicts and what waits in the inbox,
 /// of this project and of the user. `memdir import archive FILE` restores it. For other agents the memories that hold are
-/// written as these read them; text of theirs stays as it is.
+/// written as these read them; text of theirs stays as it is. Of all but an archive, which is your own copy, secrets are
+/// left out.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// In which format
@@ -56,6 +60,14 @@ enum Format {
     Json,
 }
 
+/// What is told about an export that was made.
+struct Told {
+    n_files: usize,
+    left_out: Vec<(String, String)>,
+    /// Secrets that are not in it.
+    redacted: Vec<Value>,
+}
+
 /// What an export holds.
 struct Export {
     items: Vec<Item>,
@@ -66,8 +78,9 @@ struct Export {
 pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
     let shelves = context.shelves()?;
     if matches!(args.format, Format::Codex | Format::Gemini | Format::Cursor | Format::Agents) {
-        return hosts::run(args, &shelves, ui);
+        return hosts::run(args, &shelves, Cleaner::new(context.scanner()?), ui);
     }
+    let mut cleaner = Cleaner::new(context.scanner()?);
     let export = collect(&shelves, ui)?;
     for (path, why) in &export.left_out {
         ui.warn(&format!("left out {path}: {why}"));
@@ -82,17 +95,33 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
                 Archive::from_bytes(&bytes)
                     .map_err(|err| Failure::error(format!("this vault makes no archive: {err}")))?;
             }
-            deliver(args, &bytes, archive.items.len(), &export.left_out, ui)
+            let told = Told { n_files: archive.items.len(), left_out: export.left_out, redacted: Vec::new() };
+            warn_of_secrets(&archive, cleaner, ui);
+            deliver(args, &bytes, &told, ui)
         }
         Format::Json => {
-            let memories = memories(&shelves)?;
+            let memories = memories(&shelves, &mut cleaner)?;
+            cleaner.tell(ui);
             let document =
                 json!({ "project": context.place.project.id, "exported": context.now, "memories": memories });
             let text =
                 serde_json::to_string_pretty(&document).map_err(|err| Failure::error(err.to_string()))?;
-            deliver(args, format!("{text}\n").as_bytes(), memories.len(), &export.left_out, ui)
+            let told =
+                Told { n_files: memories.len(), left_out: export.left_out, redacted: cleaner.to_json() };
+            deliver(args, format!("{text}\n").as_bytes(), &told, ui)
         }
-        _ => write_folder(args, export, ui),
+        _ => write_folder(args, export, cleaner, ui),
+    }
+}
+
+/// An archive is the user's own copy: nothing is left out, but it should not go on to others unseen.
+fn warn_of_secrets(archive: &Archive, mut cleaner: Cleaner, ui: &Ui) {
+    for item in &archive.items {
+        cleaner.look(&item.path, &item.bytes);
+    }
+    if !cleaner.found.is_empty() {
+        let secrets = count(cleaner.found.len(), "secret", "secrets");
+        ui.warn(&format!("the archive is a whole copy and holds {secrets}: keep it to yourself"));
     }
 }
 
@@ -134,11 +163,11 @@ impl Export {
     }
 }
 
-fn memories(shelves: &[Shelf]) -> Result<Vec<Value>, Failure> {
+fn memories(shelves: &[Shelf], cleaner: &mut Cleaner) -> Result<Vec<Value>, Failure> {
     let mut rows = Vec::new();
     for shelf in shelves {
         for entry in &shelf.snapshot.memories {
-            rows.push(as_json(&shelf.load(&entry.path)?, shelf.is_user()));
+            rows.push(as_json(&cleaner.memory(shelf.load(&entry.path)?), shelf.is_user()));
         }
     }
     Ok(rows)
@@ -171,13 +200,7 @@ fn as_json(loaded: &Loaded, is_user: bool) -> Value {
 }
 
 /// Writes one file, whole and for its owner only, or prints it.
-fn deliver(
-    args: &Args,
-    bytes: &[u8],
-    n_files: usize,
-    left_out: &[(String, String)],
-    ui: &mut Ui,
-) -> Result<Outcome, Failure> {
+fn deliver(args: &Args, bytes: &[u8], told: &Told, ui: &mut Ui) -> Result<Outcome, Failure> {
     if args.path == Path::new("-") {
         ui.raw(bytes);
         return Ok(Outcome::Done);
@@ -200,12 +223,12 @@ fn deliver(
         Err(err) if err.kind() == std::io::ErrorKind::AlreadyExists => return Err(taken()),
         published => published.and_then(|()| parent.sync()).map_err(|err| failed(&err))?,
     }
-    tell(args, n_files, Some(ContentHash::of(bytes)), left_out, ui);
+    tell(args, told, Some(ContentHash::of(bytes)), ui);
     Ok(Outcome::Done)
 }
 
 /// Writes the files of one vault into a directory that is empty or new.
-fn write_folder(args: &Args, export: Export, ui: &mut Ui) -> Result<Outcome, Failure> {
+fn write_folder(args: &Args, export: Export, mut cleaner: Cleaner, ui: &mut Ui) -> Result<Outcome, Failure> {
     let failed = |err: &dyn std::fmt::Display| {
         Failure::error(format!("could not write {}: {err}", args.path.display()))
     };
@@ -221,14 +244,16 @@ fn write_folder(args: &Args, export: Export, ui: &mut Ui) -> Result<Outcome, Fai
             .hint("`--force` replaces files of the same name and leaves the others"));
     }
     let side = if args.user { Side::User } else { Side::Project };
-    let (here, there): (Vec<Item>, Vec<Item>) =
+    let (mut here, there): (Vec<Item>, Vec<Item>) =
         export.items.into_iter().filter(|item| item.area == Area::Vault).partition(|item| item.side == side);
+    let n_files = here.len();
     let mut progress = ui.progress();
-    for (n, item) in here.iter().enumerate() {
-        progress.at(n, here.len());
+    for (n, item) in here.iter_mut().enumerate() {
+        progress.at(n, n_files);
+        let bytes = cleaner.bytes(&item.path, std::mem::take(&mut item.bytes));
         let written = target
             .ensure_folder(&item.path)
-            .and_then(|(folder, name)| folder.stage(&item.bytes)?.rename_over(&folder, name));
+            .and_then(|(folder, name)| folder.stage(&bytes)?.rename_over(&folder, name));
         written.map_err(|err| failed(&format!("{}: {err}", item.path)))?;
     }
     target.sync().map_err(|err| failed(&err))?;
@@ -236,17 +261,21 @@ fn write_folder(args: &Args, export: Export, ui: &mut Ui) -> Result<Outcome, Fai
     if there.iter().any(|item| item.path != INDEX_PAGE) && !args.user {
         ui.say("the user's own memories are not in it: `--user` exports them");
     }
-    tell(args, here.len(), None, &export.left_out, ui);
+    cleaner.tell(ui);
+    tell(args, &Told { n_files, left_out: export.left_out, redacted: cleaner.to_json() }, None, ui);
     Ok(Outcome::Done)
 }
 
-fn tell(args: &Args, n_files: usize, hash: Option<ContentHash>, left_out: &[(String, String)], ui: &mut Ui) {
+fn tell(args: &Args, told: &Told, hash: Option<ContentHash>, ui: &mut Ui) {
     if ui.is_json() {
         let left: Vec<Value> =
-            left_out.iter().map(|(path, why)| json!({ "path": path, "why": why })).collect();
+            told.left_out.iter().map(|(path, why)| json!({ "path": path, "why": why })).collect();
         let path = args.path.display().to_string();
-        ui.json(&json!({ "path": path, "files": n_files, "sha256": hash, "left_out": left }));
+        let (n_files, redacted) = (told.n_files, &told.redacted);
+        ui.json(&json!({
+            "path": path, "files": n_files, "sha256": hash, "left_out": left, "redacted": redacted,
+        }));
     } else {
-        ui.line(&format!("{} files to {}", n_files, args.path.display()));
+        ui.line(&format!("{} files to {}", told.n_files, args.path.display()));
     }
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use memdir_core::extract::{Candidate, Said, conversation, without_written_turns};
 use memdir_core::policy::{self, Refusal};
+use memdir_core::secrets::Scanner;
 use memdir_core::text::{count, fit};
 use memdir_core::transcript::Turn;
 use memdir_store::extract::Progress;
@@ -12,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
+use crate::outlet;
 use crate::ui::{Tone, Ui};
 use crate::work::extract::{self, Fate};
 
@@ -59,7 +61,7 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
         Some(path) => of_file(&whole(path, context)?, args.dry_run, context)?,
         None => of_session(args, context)?,
     };
-    print(&found, &left_out, args.dry_run, ui);
+    print(&found, &left_out, args.dry_run, &context.scanner()?, ui);
     Ok(Outcome::Done)
 }
 
@@ -168,11 +170,19 @@ fn whole(path: &Path, context: &Context) -> Result<Conversation, Failure> {
     Ok(Conversation { session, messages })
 }
 
-fn print(found: &[Found], left_out: &[(Candidate, Vec<Refusal>)], dry_run: bool, ui: &mut Ui) {
+/// Tells what was found. What was left out may have been so for a secret that a model wrote into it.
+fn print(
+    found: &[Found],
+    left_out: &[(Candidate, Vec<Refusal>)],
+    dry_run: bool,
+    scanner: &Scanner,
+    ui: &mut Ui,
+) {
     if ui.is_json() {
         let candidates: Vec<Value> = found.iter().map(as_json).collect();
         let refused = |(candidate, refusals): &(Candidate, Vec<Refusal>)| json!({ "name": candidate.name, "description": candidate.description, "refused": refusals });
-        let left_out: Vec<Value> = left_out.iter().map(refused).collect();
+        let mut left_out: Value = left_out.iter().map(refused).collect();
+        outlet::clean_json(&mut left_out, scanner);
         return ui.json(&json!({ "candidates": candidates, "left_out": left_out }));
     }
     for Found { candidate, fate } in found {
@@ -192,7 +202,8 @@ fn print(found: &[Found], left_out: &[(Candidate, Vec<Refusal>)], dry_run: bool,
     }
     for (candidate, refusals) in left_out {
         for refusal in refusals {
-            ui.say(&format!("left out: {} ({}: {})", candidate.description, refusal.rule, refusal.evidence));
+            let description = outlet::cleaned(&candidate.description, scanner);
+            ui.say(&format!("left out: {description} ({}: {})", refusal.rule, refusal.evidence));
         }
     }
     match (found.len(), dry_run) {

@@ -5,7 +5,6 @@ use memdir_core::transcript::{Case, Limits, Pattern, PatternError, Role};
 use memdir_store::transcript::{Found, Hit, Query, Transcripts};
 use serde_json::{Value, json};
 
-use super::backfill::scanner;
 use crate::context::Context;
 use crate::failure::{Failure, Outcome};
 use crate::ui::{Tone, Ui};
@@ -71,7 +70,7 @@ impl From<Who> for Role {
 
 pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
     let query = query(args)?;
-    let found = Transcripts::of(&context.place).grep(&query, &scanner(context)?);
+    let found = Transcripts::of(&context.place).grep(&query, &context.scanner()?);
     if ui.is_json() {
         ui.json(&document(&found));
     } else {

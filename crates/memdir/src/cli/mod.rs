@@ -73,6 +73,7 @@ use memdir_store::place;
 use crate::context::{self, Context};
 use crate::failure::{Failure, Outcome};
 use crate::hook;
+use crate::outlet;
 use crate::ui::Ui;
 
 /// Persistent memory for coding agents: markdown files you can trust.
@@ -201,7 +202,7 @@ pub(crate) fn parse() -> Result<Cli, ExitCode> {
     Cli::try_parse().map_err(|err| {
         if err.use_stderr() {
             // It repeats what was typed, which may hold anything.
-            Ui::complain(&err.render().to_string());
+            Ui::complain(&outlet::clean(&err.render().to_string()));
         } else {
             // A closed pipe is a quiet success.
             let _ = err.print();

@@ -60,15 +60,8 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
     }
 }
 
-/// Builds the scanner with the user's rules and vouched-for values.
-fn scanner(context: &Context) -> Result<Scanner, Failure> {
-    let place = &context.place;
-    store::scanner(&place.home, context.env.user_home().ok(), &place.settings)
-        .map_err(|err| Failure::from_chain(&err))
-}
-
 fn scan(args: &ScanArgs, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
-    let scanner = scanner(context)?;
+    let scanner = context.scanner()?;
     let found = if args.jsonl {
         scan_rows(args, &scanner, ui)?
     } else if args.paths.is_empty() {

@@ -1,7 +1,7 @@
 //! The one line that a hook leaves when something went wrong.
 //!
 //! It goes into a file, because nobody reads what a hook says on stderr; onto stderr if there is no such file to be had. What
-//! the agent said is not repeated: it may hold anything.
+//! the agent said is not repeated, and what an error quotes all the same is cleaned of secrets.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -14,6 +14,7 @@ use memdir_core::text::{fit, visible_line};
 use memdir_store::disk::Dir;
 use memdir_store::place::Environment;
 
+use crate::outlet;
 use crate::ui::Ui;
 
 /// The file below the state root.
@@ -29,7 +30,7 @@ const MAX_LINE: usize = 400;
 /// Leaves a line about what went wrong.
 pub(super) fn tell(agent: &str, event: &str, what: &str) {
     let line = format!("{agent} {event}: {what}");
-    let line = fit(&visible_line(&line), MAX_LINE).to_string();
+    let line = fit(&visible_line(&outlet::clean(&line)), MAX_LINE).to_string();
     let (sender, receiver) = mpsc::sync_channel(1);
     let written = line.clone();
     let writer = move || {

@@ -3,6 +3,7 @@
 //! Only what needs a look at disks is a [`Call`]; lists that never change are answered by the server itself. A call can be
 //! written down and read again, so that another process can answer it ([`super::apart`]).
 
+use memdir_core::secrets::Scanner;
 use rmcp::ErrorData;
 use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
@@ -14,6 +15,7 @@ use super::desk::{Caller, Desk};
 use super::reply::Reply;
 use super::{Options, prompts, resources, tools};
 use crate::failure::Failure;
+use crate::outlet;
 
 /// What a call is told that met a fault of ours.
 pub(super) const FAULT: &str =
@@ -57,14 +59,19 @@ impl Call {
     /// Answers it here and now, at a desk of its own.
     pub(super) fn answer(self, options: &Options) -> Result<Value, ErrorData> {
         let desk = Desk::open(options, self.caller);
+        let scanner =
+            desk.as_ref().ok().and_then(Option::as_ref).map_or_else(Scanner::builtin, Desk::scanner);
         let arguments = Arguments(self.arguments);
         let name = self.name.as_deref();
-        match self.kind {
+        let mut answer = match self.kind {
             Kind::Tool => written(&run_tool(name.unwrap_or_default(), &arguments, desk)),
             Kind::Resources => written(&resources::list(name, desk)),
             Kind::Resource => written(&resources::read(name.unwrap_or_default(), desk)?),
             Kind::Prompt => written(&prompts::get(name.unwrap_or_default(), &arguments, desk)?),
-        }
+        }?;
+        // What a person wrote into a memory by hand went through no gate, and an answer is read by somebody's model.
+        outlet::clean_json(&mut answer, &scanner);
+        Ok(answer)
     }
 }
 

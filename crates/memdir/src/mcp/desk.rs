@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use memdir_core::change::{Author, ChangeSet, Edit, Surface};
 use memdir_core::memory::Provenance;
+use memdir_core::secrets::Scanner;
 use memdir_mind::model::Opened;
 use memdir_store::evidence::{self, Sign, Witness};
 use memdir_store::ledger::{Event, EventKind};
@@ -60,6 +61,11 @@ impl Desk {
     pub(super) fn lent_model(&self) -> Option<Opened> {
         let is_wanted = self.context.place.settings.model.service == ServiceKind::Sampling;
         self.caller.lent.as_ref().filter(|_| is_wanted).map(Lent::model)
+    }
+
+    /// Returns what is a secret here; by our own rules alone where the user's cannot be read.
+    pub(super) fn scanner(&self) -> Scanner {
+        self.context.scanner().unwrap_or_else(|_| Scanner::builtin())
     }
 
     /// Returns the time of the call.

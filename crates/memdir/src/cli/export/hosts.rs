@@ -10,7 +10,8 @@ use memdir_core::memory::{INDEX_PAGE, Memory, Status};
 use memdir_store::disk::Dir;
 use memdir_store::vault::{Loaded, MAX_MEMORY};
 
-use super::{Args, Format, tell};
+use super::clean::Cleaner;
+use super::{Args, Format, Told, tell};
 use crate::cli::init::SettingsFile;
 use crate::context::Shelf;
 use crate::failure::{Failure, Outcome};
@@ -19,7 +20,12 @@ use crate::ui::Ui;
 /// What could not be written, and why.
 type LeftOut = Vec<(String, String)>;
 
-pub(super) fn run(args: &Args, shelves: &[Shelf], ui: &mut Ui) -> Result<Outcome, Failure> {
+pub(super) fn run(
+    args: &Args,
+    shelves: &[Shelf],
+    mut cleaner: Cleaner,
+    ui: &mut Ui,
+) -> Result<Outcome, Failure> {
     if args.path == Path::new("-") {
         return Err(
             Failure::error("this format is for an agent's own files").hint("name the file or directory")
@@ -27,6 +33,7 @@ pub(super) fn run(args: &Args, shelves: &[Shelf], ui: &mut Ui) -> Result<Outcome
     }
     let mut left_out = LeftOut::new();
     let memories = memories(args, shelves, &mut left_out)?;
+    let memories: Vec<Loaded> = memories.into_iter().map(|loaded| cleaner.memory(loaded)).collect();
     let n_files = match args.format {
         Format::Agents => write_page(args, &memories, &mut left_out)?,
         Format::Codex => {
@@ -52,7 +59,8 @@ pub(super) fn run(args: &Args, shelves: &[Shelf], ui: &mut Ui) -> Result<Outcome
     for (path, why) in &left_out {
         ui.warn(&format!("left out {path}: {why}"));
     }
-    tell(args, n_files, None, &left_out, ui);
+    cleaner.tell(ui);
+    tell(args, &Told { n_files, left_out, redacted: cleaner.to_json() }, None, ui);
     Ok(Outcome::Done)
 }
 

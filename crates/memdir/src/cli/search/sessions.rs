@@ -8,7 +8,6 @@ use memdir_store::transcript::{Said, Transcripts};
 use serde_json::{Map, Value, json};
 
 use super::{Layer, NEAR, Row, Search};
-use crate::cli::backfill::scanner;
 use crate::cli::recall::parts_json;
 use crate::failure::Failure;
 
@@ -57,7 +56,7 @@ fn ranked(search: &Search<'_>, entries: &[Noted], project: &str) -> Vec<Row> {
 
 /// Searches what was said in the sessions of this project, or of all.
 pub(super) fn transcripts(search: &Search<'_>) -> Result<Vec<Row>, Failure> {
-    let scanner = scanner(search.context)?;
+    let scanner = search.context.scanner()?;
     let place = &search.context.place;
     let mut rows = Vec::new();
     for project in projects(search)? {
