@@ -2,13 +2,14 @@
 # Other people's programs against `memdir mcp`: the conformance suites, the inspector, the official SDKs, and a browser
 # whose pages try to get at it.
 #   tests/mcp/run.sh [conformance] [inspector] [python] [typescript] [browser]     all of them without a name
+#   tests/mcp/run.sh --install                                                     only installs what they need
 # MEMDIR names the binary (default: the debug build). What is needed is installed by npm and pip, in fixed versions, below
 # target/mcp-tools, and stays there. Exit 0: everything is as the baselines say.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 tools=${CARGO_TARGET_DIR:-$root/target}/mcp-tools
-memdir=$(realpath "${MEMDIR:-${CARGO_TARGET_DIR:-$root/target}/debug/memdir}")
+memdir=$(realpath -m "${MEMDIR:-${CARGO_TARGET_DIR:-$root/target}/debug/memdir}")
 work=$(mktemp -d)
 pids=()
 finish() {
@@ -31,8 +32,34 @@ npm_once() {
   touch "$folder/.done"
 }
 
+# What each part needs.
+get_node() { npm_once node node@24.21.0; }
+get_conformance() { npm_once "conformance-$1" "@modelcontextprotocol/conformance@$1"; }
+get_inspector() { npm_once inspector @modelcontextprotocol/inspector@2.12.0; }
+get_typescript() { npm_once typescript @modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/client@2.4.0; }
+get_browser() { npm_once browser @sparticuz/chromium@153.0.0 puppeteer-core@25.16.0; }
+get_python() {
+  [ -e "$tools/python/.done" ] && return
+  python3 -m venv "$tools/python"
+  "$tools/python/bin/pip" install -q mcp==2.3.0
+  touch "$tools/python/.done"
+}
+
+readonly OLDER=0.1.16 NEWER=0.2.0-alpha.12
+
+if [ "${1:-}" = --install ]; then
+  get_node
+  get_conformance "$OLDER"
+  get_conformance "$NEWER"
+  get_inspector
+  get_typescript
+  get_browser
+  get_python
+  exit
+fi
+
 need_node() {
-  npm_once node node@24.21.0
+  get_node
   export PATH=$tools/node/node_modules/node/bin:$PATH
 }
 
@@ -54,7 +81,7 @@ serve() {
 suite() {
   local version=$1 name=$2
   shift 2
-  npm_once "conformance-$version" "@modelcontextprotocol/conformance@$version"
+  get_conformance "$version"
   local baseline=$here/baseline-$name.yml status=0
   echo "== conformance $version, $name"
   "$tools/conformance-$version/node_modules/.bin/conformance" server --url "$url" -o "$work/results-$name" \
@@ -70,13 +97,13 @@ suite() {
 conformance() {
   need_node
   serve
-  suite 0.1.16 2025 --suite active
-  suite 0.2.0-alpha.12 2026 --requirements 2026-07-28
+  suite "$OLDER" 2025 --suite active
+  suite "$NEWER" 2026 --requirements 2026-07-28
 }
 
 inspector() {
   need_node
-  npm_once inspector @modelcontextprotocol/inspector@2.12.0
+  get_inspector
   echo "== inspector 2.12.0"
   local ask=("$tools/inspector/node_modules/.bin/mcp-inspector" --cli "$memdir" mcp --method)
   "${ask[@]}" tools/list | node -e '
@@ -91,17 +118,13 @@ inspector() {
 
 python() {
   echo "== Python SDK 2.3.0"
-  if [ ! -e "$tools/python/.done" ]; then
-    python3 -m venv "$tools/python"
-    "$tools/python/bin/pip" install -q mcp==2.3.0
-    touch "$tools/python/.done"
-  fi
+  get_python
   "$tools/python/bin/python" "$here/client.py" "$memdir"
 }
 
 typescript() {
   need_node
-  npm_once typescript @modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/client@2.4.0
+  get_typescript
   echo "== TypeScript SDK 1.32.2, client 2.4.0"
   node "$here/client.mjs" "$memdir" "$tools/typescript"
 }
@@ -109,7 +132,7 @@ typescript() {
 # S13: pages of other origins in a real Chromium. The package holds the browser itself; it unpacks into TMPDIR.
 browser() {
   need_node
-  npm_once browser @sparticuz/chromium@153.0.0 puppeteer-core@25.16.0
+  get_browser
   echo "== browser: Chromium 153"
   TMPDIR=$work node "$here/browser.mjs" "$memdir" "$tools/browser"
 }

@@ -578,7 +578,7 @@ fn k9_after_a_burst_of_files_the_next_search_sees_all() {
 #[test]
 fn l10_fifty_sessions_at_once_on_a_cold_index_make_one_build() {
     let sandbox = project();
-    for n in 0..400 {
+    for n in 0..120 {
         let text = memory_file(&format!("ballast-{n}"), &format!("\"Ballast {n}\""), &prose(n));
         sandbox.write(&format!("ballast-{n}.md"), text);
     }

@@ -132,7 +132,7 @@ fn s2_links_lead_nowhere() {
 }
 
 /// How many calls are made with wrong arguments, each in a process of its own; `MEMDIR_S20` says how many a tool instead.
-const N_CALLS: usize = 3_500;
+const N_CALLS: usize = 1_400;
 
 /// S20: arguments of every shape, for every tool: no fault of ours, no internal error, and the server lives.
 #[test]
