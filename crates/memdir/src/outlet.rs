@@ -54,7 +54,7 @@ fn report(fault: &PanicHookInfo<'_>) -> String {
     let place = fault.location().map(ToString::to_string).unwrap_or_default();
     let thread = std::thread::current();
     let name = thread.name().unwrap_or("unnamed");
-    format!("memdir met a fault of its own in thread `{name}` at {place}:\n{}\n", guarded(what))
+    format!("memdir met a fault of its own: thread `{name}` panicked at {place}:\n{}\n", guarded(what))
 }
 
 /// Cleans what a fault says. The scanner itself may be at fault: then nothing is quoted.
