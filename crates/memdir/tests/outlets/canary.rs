@@ -56,12 +56,12 @@ pub(crate) fn canaries(seed: u64) -> Vec<Canary> {
             Canary { kind, text: value.clone(), value }
         })
         .collect();
-    let password = format!("{}7x{}", draw("bcdfghjkmnpqrstvwz", 7), draw(WORD, 9));
-    let text = format!("postgres://app:{password}@db.internal:5432/shop");
-    all.push(Canary { kind: "connection string", text, value: password });
-    let password = format!("{}9K{}", draw("bcdfghjkmnpqrstvwz", 6), draw(WORD, 10));
-    let text = format!("STAGING_PASSWORD={password}");
-    all.push(Canary { kind: "password", text, value: password });
+    let word = format!("{}7x{}", draw("bcdfghjkmnpqrstvwz", 7), draw(WORD, 9));
+    let text = format!("postgres://app:{word}@db.internal:5432/shop");
+    all.push(Canary { kind: "connection string", text, value: word });
+    let word = format!("{}9K{}", draw("bcdfghjkmnpqrstvwz", 6), draw(WORD, 10));
+    let text = format!("STAGING_PASSWORD={word}");
+    all.push(Canary { kind: "password", text, value: word });
     let scanner = Scanner::builtin();
     for canary in &all {
         let text = sentence(canary);
