@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use memdir_core::budget::likely_tokens;
+use memdir_net::{NoWay, Patience, cause};
 use memdir_store::disk;
 use memdir_store::keys::Secret;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode, Url};
-use rustls::{ClientConfig, RootCertStore};
 
 use super::open::Env;
 use super::sse::Events;
@@ -278,53 +278,17 @@ impl Model for Service {
     }
 }
 
+/// Makes the client; a question is rare, so no connection is kept.
 fn client(base: &Base, env: &Env) -> Result<Client, ModelError> {
-    // Whoever is first sets it for the process; a second time is no harm.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut builder = Client::builder()
-        .connect_timeout(CONNECT)
-        .read_timeout(SILENCE)
-        .redirect(reqwest::redirect::Policy::none())
-        .pool_max_idle_per_host(0)
-        .user_agent(concat!("memdir/", env!("CARGO_PKG_VERSION")))
-        .no_proxy();
-    if base.is_encrypted() {
-        if let Some(name) = env.first_shipped(&["SSL_CERT_FILE", "SSL_CERT_DIR"]) {
-            return Err(ModelError::Refused(format!(
-                "the repository sets {name}, and with it whom to trust"
-            )));
-        }
-    } else {
-        // Reading the system's certificates takes time, and fails where there are none.
-        builder = builder.tls_backend_preconfigured(
-            ClientConfig::builder().with_root_certificates(RootCertStore::empty()).with_no_client_auth(),
-        );
-    }
-    for proxy in
-        env.proxies().map_err(|err| unreachable(&format!("the proxy cannot be used: {}", cause(&err))))?
-    {
-        builder = builder.proxy(proxy);
-    }
-    builder.build().map_err(|err| unreachable(&cause(&err)))
+    let patience = Patience { connect: CONNECT, silence: SILENCE, idle: Duration::ZERO };
+    memdir_net::client(base, env.variables(), patience).map_err(|err| match err {
+        NoWay::Shipped(_) => ModelError::Refused(err.to_string()),
+        NoWay::Proxy(_) | NoWay::System(_) => unreachable(&err.to_string()),
+    })
 }
 
 fn unreachable(why: &str) -> ModelError {
     ModelError::Unreachable(short(why))
-}
-
-/// Says what is behind an error, without the address.
-fn cause(err: &reqwest::Error) -> String {
-    let mut source: Option<&dyn std::error::Error> = std::error::Error::source(err);
-    let mut deepest = None;
-    while let Some(err) = source {
-        deepest = Some(err.to_string());
-        source = err.source();
-    }
-    match deepest {
-        _ if err.is_timeout() => "no answer in time".to_owned(),
-        Some(text) => text,
-        None => "the connection failed".to_owned(),
-    }
 }
 
 /// Reads why a service refused, in whichever of the usual ways it says so.

@@ -13,7 +13,6 @@
 
 mod agent;
 mod anthropic;
-mod base;
 mod beating;
 mod chat;
 mod http;
@@ -33,9 +32,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use agent::{Agent, Host};
-pub use base::{BadBase, Base};
 pub use beating::Beating;
 pub use http::Service;
+pub use memdir_net::{BadBase, Base};
 pub use nearby::nearby;
 pub use open::{Env, Opened, Purpose, Running, find_program, open, open_fork};
 pub use sampling::Sampling;

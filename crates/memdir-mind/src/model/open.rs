@@ -8,9 +8,9 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use memdir_net::Variables;
 use memdir_store::keys::{self, Secret};
 use memdir_store::place::settings::{ModelSettings, ServiceKind};
-use reqwest::{NoProxy, Proxy};
 
 use super::{Agent, Base, Dialect, Host, Model, ModelError, Service};
 
@@ -46,8 +46,7 @@ pub struct Running<'a> {
 /// What surrounds the process: its variables, without those that a repository sets, and the state root.
 pub struct Env {
     home: PathBuf,
-    vars: BTreeMap<OsString, OsString>,
-    shipped: BTreeMap<String, String>,
+    variables: Variables,
 }
 
 impl Env {
@@ -57,12 +56,12 @@ impl Env {
         vars: impl IntoIterator<Item = (OsString, OsString)>,
         shipped: BTreeMap<String, String>,
     ) -> Self {
-        let is_shipped = |name: &OsStr, value: &OsStr| {
-            name.to_str().and_then(|name| shipped.get(name)).is_some_and(|text| OsStr::new(text) == value)
-        };
-        let vars =
-            vars.into_iter().filter(|(name, value)| !value.is_empty() && !is_shipped(name, value)).collect();
-        Self { home: home.to_owned(), vars, shipped }
+        Self { home: home.to_owned(), variables: Variables::new(vars, shipped) }
+    }
+
+    /// Returns the user's variables.
+    pub fn variables(&self) -> &Variables {
+        &self.variables
     }
 
     /// Returns the state root.
@@ -72,32 +71,14 @@ impl Env {
 
     /// Returns a variable.
     pub fn var(&self, name: &str) -> Option<&str> {
-        self.vars.get(OsStr::new(name)).and_then(|value| value.to_str())
-    }
-
-    /// Returns the first of these that the repository sets.
-    pub(super) fn first_shipped<'n>(&self, names: &[&'n str]) -> Option<&'n str> {
-        names.iter().copied().find(|name| self.shipped.contains_key(*name))
+        self.variables.get(name)
     }
 
     /// Returns what a program is started with: everything, and the word that memory is off.
     pub(super) fn for_children(&self) -> Vec<(OsString, OsString)> {
-        let kept = self.vars.iter().filter(|(name, _)| !is_of_session(name));
+        let kept = self.variables.iter().filter(|(name, _)| !is_of_session(name));
         let off = [(OsString::from("MEMDIR_OFF"), OsString::from("1"))];
         kept.map(|(name, value)| (name.clone(), value.clone())).chain(off).collect()
-    }
-
-    /// Returns the proxies that the user's variables name.
-    pub(super) fn proxies(&self) -> reqwest::Result<Vec<Proxy>> {
-        let either = |name: &str| self.var(&name.to_lowercase()).or_else(|| self.var(name));
-        let except = || either("NO_PROXY").and_then(NoProxy::from_string);
-        // What calls itself a server gets `HTTP_PROXY` from whoever calls it; only the small letters are the user's.
-        let named = [
-            either("HTTPS_PROXY").map(Proxy::https),
-            self.var("http_proxy").map(Proxy::http),
-            either("ALL_PROXY").map(Proxy::all),
-        ];
-        named.into_iter().flatten().map(|proxy| Ok(proxy?.no_proxy(except()))).collect()
     }
 }
 
@@ -198,7 +179,7 @@ fn agent(host: Host, model: Option<&str>, env: &Env) -> Result<Opened, ModelErro
 
 /// Finds a program where the user's `PATH` says; in the working directory and below it nothing is looked for.
 pub fn find_program(name: &str, env: &Env) -> Option<PathBuf> {
-    let path = env.vars.get(OsStr::new("PATH"))?;
+    let path = env.variables.get_os("PATH")?;
     let candidates = std::env::split_paths(path).filter(|dir| dir.is_absolute()).map(|dir| dir.join(name));
     let is_program = |path: &PathBuf| {
         path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)

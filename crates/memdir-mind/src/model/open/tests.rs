@@ -65,7 +65,7 @@ fn s19_a_repository_gives_no_key_no_proxy_and_no_program() {
     let theirs = [("ANTHROPIC_API_KEY", "theirs"), ("HTTPS_PROXY", "http://evil:1"), ("PATH", "/evil")];
     let env = env(temp.path(), &theirs, &theirs);
     assert!(why(&settings("service = 'anthropic'"), &env).contains("no key"));
-    assert!(env.proxies().unwrap().is_empty());
+    assert!(env.variables().proxies().unwrap().is_empty());
     assert!(why(&settings("service = 'claude'"), &env).contains("not installed"));
     let certificates =
         self::env(temp.path(), &[("ANTHROPIC_API_KEY", "mine")], &[("SSL_CERT_FILE", "/evil")]);
@@ -75,7 +75,7 @@ fn s19_a_repository_gives_no_key_no_proxy_and_no_program() {
 #[test]
 fn proxies_are_those_of_the_users_variables() {
     let temp = tempfile::tempdir().unwrap();
-    let n = |vars: &[(&str, &str)]| env(temp.path(), vars, &[]).proxies().unwrap().len();
+    let n = |vars: &[(&str, &str)]| env(temp.path(), vars, &[]).variables().proxies().unwrap().len();
     assert_eq!(n(&[]), 0);
     assert_eq!(n(&[("https_proxy", "http://p:3128"), ("NO_PROXY", "localhost")]), 1);
     assert_eq!(

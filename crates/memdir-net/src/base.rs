@@ -60,7 +60,7 @@ impl Base {
     }
 
     /// Returns the address of `path` below it. Vendors' addresses end in a version, which people leave out or not.
-    pub(super) fn join(&self, version: &str, path: &str) -> Url {
+    pub fn join(&self, version: &str, path: &str) -> Url {
         let mut url = self.url.clone();
         let base = url.path().trim_end_matches('/');
         let has_version = base.rsplit('/').next().is_some_and(is_version);
@@ -82,12 +82,12 @@ impl Base {
     }
 
     /// Says whether it is on this machine or in the house, where nobody sends bills.
-    pub(super) fn is_near(&self) -> bool {
+    pub fn is_near(&self) -> bool {
         self.reach != Reach::World
     }
 
     /// Says whether connections to it are encrypted.
-    pub(super) fn is_encrypted(&self) -> bool {
+    pub fn is_encrypted(&self) -> bool {
         self.url.scheme() == "https"
     }
 }
