@@ -1,12 +1,14 @@
-//! Keys of model services that the user gave into our care.
+//! Keys of model services, and tokens of team servers, that the user gave into our care.
 //!
-//! One file a service below `keys`, for its owner only; a file that others may read is not used. A [`Secret`] can neither
+//! One file a service below `keys`, one a team of a server, for its owner only; a file that others may read is not used. A [`Secret`] can neither
 //! be printed nor formatted, so it gets into no message by mistake: whoever needs its text asks for it by name. The
 //! system's key ring is not used: its library brings a hundred crates and a session bus, and a service without a desktop
 //! has none; a file for its owner only is what agents themselves keep their logins in.
 
 use std::io;
 use std::path::{Path, PathBuf};
+
+use memdir_core::hash::ContentHash;
 
 use crate::disk::{Dir, ReadError};
 
@@ -56,6 +58,39 @@ pub enum KeyError {
         /// What it said.
         source: io::Error,
     },
+}
+
+/// Names the file of a team's token: by the server's address and the team, so that all projects of a team share it.
+pub fn of_team(address: &str, team: &str) -> String {
+    format!("{}{team}", of_server(address))
+}
+
+fn of_server(address: &str) -> String {
+    format!("team-{}-", &ContentHash::of(address.as_bytes()).to_string()[..16])
+}
+
+/// Lists the teams of a server whose tokens are kept.
+pub fn teams_at(home: &Path, address: &str) -> Result<Vec<String>, KeyError> {
+    let failed = |source| KeyError::Io { path: home.join(DIR), source };
+    let dir = match Dir::open(&home.join(DIR)) {
+        Ok(dir) => dir,
+        Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(err) => return Err(failed(err)),
+    };
+    let (start, mut teams) = (of_server(address), Vec::new());
+    dir.for_each(|name, _| teams.extend(name.strip_prefix(&start).map(str::to_owned))).map_err(failed)?;
+    teams.sort();
+    Ok(teams)
+}
+
+/// Makes sure that a key could be kept: asked before one is fetched that is told only once.
+pub fn prepare(home: &Path) -> Result<(), KeyError> {
+    const PROBE: &str = "probe";
+    let tried = Dir::ensure(home).and_then(|home| home.ensure_sub(DIR)).and_then(|dir| {
+        dir.replace(PROBE, b"")?;
+        dir.remove(PROBE)
+    });
+    tried.map_err(|source| KeyError::Io { path: home.join(DIR), source })
 }
 
 /// Reads the key of a service; none if there is none.
@@ -130,6 +165,19 @@ mod tests {
         let err = load(temp.path(), "chat").err().unwrap();
         assert!(matches!(err, KeyError::Open(_)));
         assert!(!format!("{err:?} {err}").contains("canary"));
+    }
+
+    #[test]
+    fn s19_tokens_are_kept_by_server_and_team() {
+        let temp = tempfile::tempdir().unwrap();
+        assert_eq!(teams_at(temp.path(), "https://a").unwrap(), [""; 0]);
+        prepare(temp.path()).unwrap();
+        for (address, team) in [("https://a", "crew"), ("https://a", "b-side"), ("https://b", "crew")] {
+            keep(temp.path(), &of_team(address, team), &Secret::new("mdt_1").unwrap()).unwrap();
+        }
+        keep(temp.path(), "anthropic", &Secret::new("sk-1").unwrap()).unwrap();
+        assert_eq!(teams_at(temp.path(), "https://a").unwrap(), ["b-side", "crew"]);
+        assert_eq!(teams_at(temp.path(), "https://c").unwrap(), [""; 0]);
     }
 
     #[test]
