@@ -42,17 +42,20 @@ pub enum BadBase {
 impl Base {
     /// Checks an address.
     pub fn parse(text: &str) -> Result<Self, BadBase> {
+        let base = Self::parse_open(text)?;
+        if base.is_encrypted() || base.is_near() { Ok(base) } else { Err(BadBase::Open) }
+    }
+
+    /// Checks an address whose wire may be open: the user was asked.
+    pub fn parse_open(text: &str) -> Result<Self, BadBase> {
         let mut url = Url::parse(text.trim()).map_err(|_| BadBase::NotAUrl)?;
         let reach = reach(url.host_str().ok_or(BadBase::NotAUrl)?);
         let is_adorned = !url.username().is_empty() || url.password().is_some();
         if is_adorned || url.query().is_some() || url.fragment().is_some() {
             return Err(BadBase::Adorned);
         }
-        match url.scheme() {
-            "https" => {}
-            "http" if reach != Reach::World => {}
-            "http" => return Err(BadBase::Open),
-            _ => return Err(BadBase::NotAUrl),
+        if !matches!(url.scheme(), "https" | "http") {
+            return Err(BadBase::NotAUrl);
         }
         let path = url.path().trim_end_matches('/').to_owned();
         url.set_path(&path);
@@ -84,6 +87,11 @@ impl Base {
     /// Says whether it is on this machine or in the house, where nobody sends bills.
     pub fn is_near(&self) -> bool {
         self.reach != Reach::World
+    }
+
+    /// Says whether it is on this machine.
+    pub fn is_here(&self) -> bool {
+        self.reach == Reach::Here
     }
 
     /// Says whether connections to it are encrypted.

@@ -6,6 +6,7 @@
 
 mod base;
 mod client;
+pub mod team;
 mod variables;
 
 pub use base::{BadBase, Base};
