@@ -24,7 +24,7 @@ pub use remote::{
     RefusedKey, Remote, RemoteError, Stamp, State, Traffic, UsageFile, Version, Wanted, Write,
 };
 pub use report::{Conflict, Held, Refused, Report};
-pub use state::{Home, Joined, Store, Waiting, has_team};
+pub use state::{Home, Joined, Store, Waiting, all_joined, has_team};
 pub use sync::{SyncError, Syncing, preview, run};
 pub use trust::{TrustError, change as change_trust, trusted};
 pub use usage::share_usage;

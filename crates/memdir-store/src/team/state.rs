@@ -46,6 +46,9 @@ pub struct Joined {
     /// Our name there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
+    /// How the project is called there, where the user said so; else by its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     /// Since when.
     pub since: Timestamp,
 }
@@ -154,6 +157,23 @@ pub fn has_team(state_dir: &Path) -> bool {
     joined.is_some_and(|joined| joined.audience == Audience::Team)
 }
 
+/// Lists what the projects of a state root joined, each with the id of the project. What cannot be read joined nothing.
+pub fn all_joined(home: &Path) -> io::Result<Vec<(String, Joined)>> {
+    let projects = match Dir::open(&home.join("projects")) {
+        Ok(projects) => projects,
+        Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(err) => return Err(err),
+    };
+    let mut names = Vec::new();
+    projects.for_each(|name, _| names.push(name.to_owned()))?;
+    names.sort();
+    let joined = |name: String| {
+        let joined = Store::below(&home.join("projects").join(&name)).joined().ok().flatten()?;
+        Some((name, joined))
+    };
+    Ok(names.into_iter().filter_map(joined).collect())
+}
+
 impl Store {
     /// Looks below a project's state; makes nothing.
     pub fn below(state_dir: &Path) -> Self {
@@ -192,6 +212,11 @@ impl Store {
     /// Notes what waits; not waited for, for the next sync says it again.
     pub(crate) fn note_waiting(&self, waiting: &Waiting) -> io::Result<()> {
         self.write_derived(WAITING, waiting)
+    }
+
+    /// Returns how far a place was read.
+    pub fn cursor(&self, remote: &str) -> Option<Cursor> {
+        self.state(remote).ok()?.cursor
     }
 
     /// Returns when the last sync ended.
@@ -401,7 +426,7 @@ mod tests {
         assert!(!has_team(temp.path()));
         let since: Timestamp = "2026-04-02T10:30:00Z".parse().unwrap();
         let (audience, policy) = (Audience::Team, Policy::Merge);
-        let joined = Joined { home: Home::Repository, audience, policy, member: None, since };
+        let joined = Joined { home: Home::Repository, audience, policy, member: None, project: None, since };
         store.join(&joined).unwrap();
         assert!(has_team(temp.path()));
         assert_eq!(store.joined().unwrap(), Some(joined.clone()));

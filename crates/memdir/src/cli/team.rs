@@ -1,6 +1,10 @@
 //! `memdir team`: joins a team, leaves it, and says how both sides stand.
 //!
-//! Also what `sync` and `trust` begin with: [`Team`] is the project's place in a team, opened.
+//! Also what `sync` and `trust` begin with: [`Team`] is the project's place in a team, opened. What only servers have is in
+//! [`server`], and what people do there in [`people`].
+
+mod people;
+mod server;
 
 use std::path::{Path, PathBuf};
 
@@ -11,6 +15,7 @@ use memdir_core::team::reconcile::Policy;
 use memdir_core::team::share::Audience;
 use memdir_core::team::trust::{EVERYBODY, Whence};
 use memdir_core::text::count;
+use memdir_net::team::Address;
 use memdir_store::team::{
     Folder, Home, Joined, Opening, Progress, Remote, RemoteError, Report, Store, SyncError, Syncing,
     TrustError, change_trust, preview, run as sync, share_usage, trusted,
@@ -46,16 +51,33 @@ enum Action {
         /// Keep what teammates wrote
         #[arg(long)]
         keep: bool,
+        /// Leave the team on its server too: no token of yours counts there any more, on any machine
+        #[arg(long)]
+        everywhere: bool,
     },
     /// Show what a sync would do, what is held and what is in conflict; sends nothing
     Status,
+    #[command(flatten)]
+    People(people::Action),
 }
 
 #[derive(Debug, clap::Args)]
 struct JoinArgs {
-    /// A directory that others see too; `.memdir/team` of the repository if left out
+    /// A directory that others see too, or a server: https://host#INVITATION; `.memdir/team` of the repository if left out
     #[arg(value_name = "WHERE")]
     place: Option<String>,
+    /// The name to be known by at a server, unless the invitation has one
+    #[arg(long = "as", value_name = "NAME")]
+    member: Option<String>,
+    /// Which team of a server, where several were joined before
+    #[arg(long, value_name = "NAME")]
+    team: Option<String>,
+    /// What the project is called at a server; by its id if left out, which all clones have in common
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Send the token over plain http to another machine, for everybody on the way to read
+    #[arg(long)]
+    insecure: bool,
     /// What happens where both sides changed: merge (keep both) or mirror (theirs wins, yours stays in history)
     #[arg(long, value_name = "POLICY", default_value = "merge")]
     policy: String,
@@ -67,13 +89,18 @@ struct JoinArgs {
 pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
     match &args.action {
         Action::Join(args) => join(args, context, ui),
-        Action::Leave { keep } => leave(*keep, context, ui),
+        Action::Leave { keep, everywhere } => leave(*keep, *everywhere, context, ui),
         Action::Status => status(context, ui),
+        Action::People(action) => people::run(action, &Team::of(context, ui)?, context, ui),
     }
 }
 
 fn join(args: &JoinArgs, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
     let policy: Policy = args.policy.parse()?;
+    if let Some(address) = args.place.as_deref().filter(|place| Address::is_meant(place)) {
+        let joined = server::join(address, args, policy, context, ui)?;
+        return welcome(&Team::new(joined, context, ui)?, context, ui);
+    }
     let audience = if args.own { Audience::Own } else { Audience::Team };
     let home = match &args.place {
         None if args.own => {
@@ -84,18 +111,23 @@ fn join(args: &JoinArgs, context: &Context, ui: &mut Ui) -> Result<Outcome, Fail
         Some(place) => Home::Directory { path: directory(Path::new(place))? },
     };
     let store = Store::below(&context.place.state_dir());
-    if let Some(joined) = store.joined()?.filter(|joined| joined.home != home) {
-        return Err(Failure::refusal(format!(
-            "this project shares its memories with {}",
-            label(&joined.home)
-        ))
-        .hint("`memdir team leave` first: a project has one team"));
-    }
-    let joined = Joined { home, audience, policy, member: None, since: context.now };
+    has_no_other(&store, |joined| joined.home == home)?;
+    let joined = Joined { home, audience, policy, member: None, project: None, since: context.now };
     let team = Team::new(joined, context, ui)?;
     make(&team, context)?;
     store.join(&team.joined)?;
     welcome(&team, context, ui)
+}
+
+/// A project has one team: another one than what `is_it` says is left first.
+fn has_no_other(store: &Store, is_it: impl Fn(&Joined) -> bool) -> Result<(), Failure> {
+    match store.joined()?.filter(|joined| !is_it(joined)) {
+        None => Ok(()),
+        Some(joined) => {
+            Err(Failure::refusal(format!("this project shares its memories with {}", label(&joined.home)))
+                .hint("`memdir team leave` first: a project has one team"))
+        }
+    }
 }
 
 /// Makes the folder that is joined, and fails before anything is noted if it cannot be used.
@@ -153,10 +185,14 @@ fn directory(path: &Path) -> Result<PathBuf, Failure> {
     Ok(found)
 }
 
-fn leave(keep: bool, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
+fn leave(keep: bool, everywhere: bool, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
     let team = Team::of(context, ui)?;
+    if everywhere {
+        server::leave_there(&team, context)?;
+    }
     let removed = if keep { Vec::new() } else { take_leave(&team, context)? };
     team.store.leave()?;
+    server::forget_token(&team.joined.home, everywhere, context)?;
     change_trust(&context.place.home, |trust| trust.forget(&team.whence))?;
     if ui.is_json() {
         ui.json(&json!({ "left": label(&team.joined.home), "removed": removed }));
@@ -260,7 +296,8 @@ impl Team {
             Home::Repository => Folder::of_repository(opening),
             Home::Directory { path } => Folder::of_directory(opening, path),
             Home::Server { about } => {
-                return Err(Failure::error(format!("{} is a server", about.label)));
+                let server = server::open(about, &server::named(project, &self.joined, context), context)?;
+                return Ok(Box::new(server));
             }
         };
         let folder = folder.map_err(unusable)?;
@@ -374,6 +411,24 @@ fn unusable(err: RemoteError) -> Failure {
     Failure::from(SyncError::from(err))
 }
 
+const GOES_ON: &str = "what was done stands, and `memdir sync` goes on from there";
+
+/// Says what to do about a place that could not be asked.
+fn hint(err: &RemoteError) -> &'static str {
+    match err {
+        RemoteError::Unreachable { .. } => "nothing was changed; `memdir sync` goes on once it is back",
+        RemoteError::Unauthorized { .. } => {
+            "ask for an invitation, and `memdir team join URL#INVITATION` with it; nothing is lost by that"
+        }
+        RemoteError::Protocol { .. } => {
+            "nothing was changed; the older of the two has to be updated, this memdir or the server"
+        }
+        RemoteError::Busy { .. } => "nothing is lost; try again in a while",
+        RemoteError::Nonsense { .. } => "nothing of it was taken over; look at the address",
+        _ => GOES_ON,
+    }
+}
+
 impl From<SyncError> for Failure {
     fn from(err: SyncError) -> Self {
         let failure = Self::from_chain(&err);
@@ -381,12 +436,8 @@ impl From<SyncError> for Failure {
             SyncError::Commit(err) => Self::from(err),
             SyncError::Remote(RemoteError::Unusable { .. }) => failure
                 .hint("a team folder is a plain directory of your own: no link, not writable by everybody"),
-            SyncError::Remote(RemoteError::Unreachable { .. }) => {
-                failure.hint("nothing was changed; `memdir sync` goes on once it is back")
-            }
-            SyncError::Remote(_) | SyncError::Io { .. } => {
-                failure.hint("what was done stands, and `memdir sync` goes on from there")
-            }
+            SyncError::Remote(err) => failure.hint(hint(&err)),
+            SyncError::Io { .. } => failure.hint(GOES_ON),
             SyncError::Lock(_) => failure.hint("another sync is at work: try again"),
         }
     }

@@ -83,8 +83,14 @@ fn open(context: &Context, ui: &Ui) -> Result<Team, Failure> {
         None if ships_team(&context.place) => {
             let policy = memdir_core::team::reconcile::Policy::default();
             let audience = Audience::Team;
-            let joined =
-                Joined { home: Home::Repository, audience, policy, member: None, since: context.now };
+            let joined = Joined {
+                home: Home::Repository,
+                audience,
+                policy,
+                member: None,
+                project: None,
+                since: context.now,
+            };
             Team::new(joined, context, ui)
         }
         None => Team::of(context, ui),
