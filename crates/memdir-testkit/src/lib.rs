@@ -4,13 +4,14 @@
 //! environment. [`Sandbox::memdir`] gives an [`Invocation`], which runs to an [`Output`], keeps running as a
 //! [`Running`], or is traced into a [`Trace`] of system calls. A [`Tree`] is every file below a directory, for
 //! comparing before with after. A [`Project`] is a repository with an agent's sessions in it. A [`ModelServer`] is a model that says what a test tells it to, for driving real
-//! agents. Everything here panics with a readable message: it is only called by tests.
+//! agents; a [`Proxy`] is a network that breaks. Everything here panics with a readable message: it is only called by tests.
 #![expect(clippy::unwrap_used, reason = "a test harness reports by panicking")]
 
 mod invocation;
 mod model;
 mod payloads;
 mod project;
+mod proxy;
 mod random;
 mod sandbox;
 mod trace;
@@ -20,6 +21,7 @@ pub use invocation::{Invocation, Output, Running};
 pub use model::{Api, Claimed, ModelServer, Request, Rule, Spoken};
 pub use payloads::payloads;
 pub use project::Project;
+pub use proxy::{Mishap, Proxy, Trouble};
 pub use random::Random;
 pub use sandbox::{NOW, Sandbox};
 pub use trace::{Call, Trace};
