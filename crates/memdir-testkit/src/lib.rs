@@ -10,6 +10,7 @@
 mod invocation;
 mod model;
 mod payloads;
+mod postgres;
 mod project;
 mod proxy;
 mod random;
@@ -20,6 +21,7 @@ mod tree;
 pub use invocation::{Invocation, Output, Running};
 pub use model::{Api, Claimed, ModelServer, Request, Rule, Spoken};
 pub use payloads::payloads;
+pub use postgres::Postgres;
 pub use project::Project;
 pub use proxy::{Mishap, Proxy, Trouble};
 pub use random::Random;
