@@ -21,6 +21,7 @@
 //!
 //! Several processes may use one database at once.
 
+mod postgres;
 mod sqlite;
 
 use std::future::Future;
@@ -34,6 +35,7 @@ use memdir_core::team::wire::{
 };
 
 use crate::rules::{Expect, Kind, NotJoined, Quotas, Refused, State};
+pub use postgres::Postgres;
 pub use sqlite::Sqlite;
 
 /// Why a storage could not answer.

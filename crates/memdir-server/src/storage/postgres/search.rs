@@ -1,0 +1,118 @@
+//! Finding memories in PostgreSQL: by their words, weighed as BM25 does.
+//!
+//! A word is kept as a number that no other team has ([`of_team`]), so the index itself leads to rows of one team alone. What
+//! is found is weighed where it lies: only the best come over the wire with their texts.
+
+use std::collections::BTreeMap;
+
+use memdir_core::team::wire::ProjectName;
+use tokio_postgres::Row;
+
+use super::pool::{Pool, values};
+use super::rows::{self, plain, signed};
+use crate::storage::{Found, StorageError, TeamId};
+
+/// Weighs what has any of the words `$2` in a project `$3` or in all of the team `$1`, and returns the best `$4`. The rarer a word
+/// is among what was found, the more it weighs; the longer a text is, the less each of its words does.
+pub(super) const BY_WORDS: &str = "WITH hits AS MATERIALIZED (
+       SELECT f.memory, f.length, asked.word, f.counts[array_position(f.words, asked.word)]::float8 AS n
+       FROM found f CROSS JOIN unnest($2::bigint[]) AS asked (word)
+       WHERE f.words && $2 AND ($3 IS NULL OR f.project = $3)),
+     weights AS (
+       SELECT word, ln(1 + greatest(0.5, (SELECT memories FROM teams WHERE id = $1) - count(n) + 0.5) / (count(n) + 0.5)) AS weight
+       FROM hits GROUP BY word),
+     usual AS (SELECT greatest(1, avg(length)) AS length FROM hits),
+     best AS (
+       SELECT hits.memory,
+              sum(weight * n * 2.2 / (n + 1.2 * (0.25 + 0.75 * hits.length / usual.length)))::float8 AS score
+       FROM hits JOIN weights USING (word) CROSS JOIN usual
+       WHERE n IS NOT NULL GROUP BY hits.memory ORDER BY score DESC, hits.memory LIMIT $4)
+     SELECT best.score, m.project, m.path, m.seq, m.hash, m.size, m.author, m.at, m.deleted, m.erased,
+            (SELECT text FROM texts t WHERE t.memory = m.id AND t.seq = m.seq) AS text
+     FROM best JOIN memories m ON m.id = best.memory ORDER BY best.score DESC, best.memory";
+
+pub(super) async fn search(
+    pool: &Pool,
+    team: TeamId,
+    project: Option<&ProjectName>,
+    words: &[String],
+    limit: usize,
+) -> Result<Vec<Found>, StorageError> {
+    let asked: Vec<i64> = words.iter().filter_map(|word| of_team(team, word)).collect();
+    if asked.is_empty() {
+        return Ok(Vec::new());
+    }
+    let values = values![team.0, asked, project.map(ProjectName::as_str), signed(limit as u64)];
+    pool.ask(BY_WORDS, values).await?.iter().map(read).collect()
+}
+
+fn read(row: &Row) -> Result<Found, StorageError> {
+    let text: Option<String> = plain(row, "text")?;
+    Ok(Found {
+        project: rows::project(row, "project")?,
+        path: rows::path(row, "path")?,
+        state: rows::state(row)?,
+        text: text.unwrap_or_default(),
+        score: plain(row, "score")?,
+    })
+}
+
+/// Makes the number of a team's word out of its 16 hex digits; `None` if it is none of ours.
+fn of_team(team: TeamId, word: &str) -> Option<i64> {
+    let word = u64::from_str_radix(word, 16).ok()?;
+    let of_team = mixed(team.0.cast_unsigned());
+    Some(mixed(word ^ of_team).cast_signed())
+}
+
+/// Spreads a number over all of its bits: a bijection, so that no two words of a team become one.
+fn mixed(number: u64) -> u64 {
+    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
+/// What a text is found by, as its row has it.
+pub(super) struct Indexed {
+    /// Its words, each as often as it occurs.
+    pub(super) length: i64,
+    /// Each word once, as PostgreSQL writes a list.
+    pub(super) words: String,
+    /// How often each of them occurs, in the same way.
+    pub(super) counts: String,
+}
+
+/// Counts the words of a text ([`crate::storage::Content::words`]) for a team.
+pub(super) fn indexed(team: TeamId, words: &str) -> Indexed {
+    let mut counts: BTreeMap<i64, i16> = BTreeMap::new();
+    let mut length = 0;
+    for word in words.split(' ').filter_map(|word| of_team(team, word)) {
+        let count = counts.entry(word).or_default();
+        *count = count.saturating_add(1);
+        length += 1;
+    }
+    Indexed { length, words: list(counts.keys()), counts: list(counts.values()) }
+}
+
+fn list(numbers: impl Iterator<Item = impl ToString>) -> String {
+    format!("{{{}}}", numbers.map(|number| number.to_string()).collect::<Vec<_>>().join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_counted_and_no_two_teams_share_one() {
+        let words = "00000000000000ff 0000000000000001 00000000000000ff";
+        let one = indexed(TeamId(1), words);
+        assert_eq!(one.length, 3);
+        assert_eq!(one.words.split(',').count(), 2);
+        let mut counts: Vec<_> = one.counts.trim_matches(['{', '}']).split(',').collect();
+        counts.sort_unstable();
+        assert_eq!(counts, ["1", "2"]);
+        let two = indexed(TeamId(2), words);
+        assert!(!one.words.trim_matches(['{', '}']).split(',').any(|word| two.words.contains(word)));
+        assert_eq!(indexed(TeamId(1), "").words, "{}");
+    }
+}
