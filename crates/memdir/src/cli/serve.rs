@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use memdir_core::team::wire::{MemberName, Scope, TeamKind, TeamName};
 use memdir_server::listen::{self, Sockets};
-use memdir_server::storage::{Actor, NewInvite, NewToken, Sqlite, Storage, StorageError, Team};
+use memdir_server::storage::{Actor, NewInvite, NewToken, Postgres, Sqlite, Storage, StorageError, Team};
 use memdir_server::{App, Config, Hosts, Logged, Rate, credentials};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use serde_json::json;
@@ -183,7 +183,10 @@ pub(crate) fn run(args: &Args, ui: &mut Ui) -> Result<Outcome, Failure> {
                     _ => act(storage, args, ui).await,
                 }
             }
-            Resolved::Postgres(_) => Err(Failure::error("this build of memdir keeps teams in SQLite only")),
+            Resolved::Postgres(address) => {
+                let unusable = |err| Failure::error(format!("could not open the database: {err}"));
+                act(Postgres::open(&address).await.map_err(unusable)?, args, ui).await
+            }
         }
     })
 }
@@ -412,7 +415,10 @@ async fn keep<S: Storage>(storage: &S, what: &What, ui: &mut Ui) -> Result<Outco
         What::Invite(args) => invite_one(storage, args, ui).await,
         What::Token(args) => make_token(storage, args, ui).await,
         What::Purge { days } => purge(storage, *days, ui).await,
-        What::Backup { .. } => Err(Failure::error("`pg_dump` copies a PostgreSQL database")),
+        What::Backup { .. } => {
+            Err(Failure::error("`serve backup` copies a file, and these teams are in PostgreSQL")
+                .hint("`pg_dump --format=custom --file FILE` copies them while the server runs"))
+        }
     }
 }
 
