@@ -1,13 +1,245 @@
 //! The suite over a real PostgreSQL, and what only it can show.
 
-use memdir_server::storage::Postgres;
-use memdir_testkit::Postgres as Database;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use crate::suite::storage_suite;
+use memdir_server::storage::{Page, Postgres, Storage, StorageError, WriteError};
+use memdir_server::words;
+use memdir_testkit::{Postgres as Database, Random};
+
+use crate::suite::{self, Team, block_on, by, day, project, put, storage_suite};
 
 async fn open() -> (Postgres, Database) {
     let database = Database::start();
-    (Postgres::open(&database.address()).await.unwrap(), database)
+    (connect(&database).await, database)
+}
+
+async fn connect(database: &Database) -> Postgres {
+    Postgres::open(&database.address()).await.unwrap()
 }
 
 storage_suite!(open);
+
+/// Which files of tables, indexes and what belongs to them hold these bytes, once everything was written out.
+fn files_with(database: &Database, bytes: &[u8]) -> Vec<String> {
+    database.sql("CHECKPOINT");
+    let number = database.sql("SELECT oid FROM pg_database WHERE datname = 'memdir'");
+    let folders = [database.data().join("base").join(number), database.data().join("global")];
+    let files = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap().flatten());
+    let looked = files.filter(|file| {
+        std::fs::read(file.path()).is_ok_and(|content| memchr::memmem::find(&content, bytes).is_some())
+    });
+    looked.map(|file| file.path().display().to_string()).collect()
+}
+
+/// F1.
+#[test]
+fn an_erasure_leaves_no_byte_in_any_table() {
+    block_on(async {
+        let (storage, database) = open().await;
+        let team = Team::new(&storage, "t").await;
+        // What cannot be compressed is kept as it is, in pieces.
+        let mut random = Random::new(7);
+        let noise: String = (0..2_000).map(|_| format!("{:x}", random.next_u64())).collect();
+        let first = team.write(&storage, "a.md", put(suite::NEW, &format!("canaryone {noise} tail"))).await;
+        let first = first.unwrap().state.seq;
+        for n in 0..40 {
+            team.create(&storage, &format!("{n}.md"), &format!("what stays {n}")).await;
+        }
+        let second = put(suite::at(first), "canarytwo, a shorter text");
+        let second = team.write(&storage, "a.md", second).await.unwrap().state.seq;
+        database.sql("ANALYZE");
+        let newest = database
+            .sql("SELECT f.words[1] FROM found f JOIN memories m ON m.id = f.memory WHERE m.path = 'a.md'");
+        let word = newest.parse::<i64>().unwrap().to_le_bytes();
+        let canaries =
+            [b"canaryone".as_slice(), b"canarytwo", b"shorter text", &noise.as_bytes()[..40], &word];
+        for canary in canaries {
+            assert!(!files_with(&database, canary).is_empty(), "the test can see what is there: {canary:?}");
+        }
+        team.write(&storage, "a.md", suite::erase(suite::at(second))).await.unwrap();
+        for canary in canaries {
+            assert_eq!(files_with(&database, canary), [""; 0], "{}", String::from_utf8_lossy(canary));
+        }
+        assert!(!files_with(&database, b"what stays 39").is_empty());
+        assert_eq!(storage.search(team.id, None, &words::of_question("stays"), 100).await.unwrap().len(), 40);
+    });
+}
+
+/// F1.
+#[test]
+fn an_erasure_that_somebody_holds_up_is_done_when_it_is_sent_again() {
+    block_on(async {
+        let (storage, database) = open().await;
+        let team = Team::new(&storage, "t").await;
+        team.create(&storage, "a.md", "canaryone").await;
+        let address = database.address_of("postgres", "memdir");
+        let (backup, connection) = tokio_postgres::connect(&address, tokio_postgres::NoTls).await.unwrap();
+        tokio::spawn(connection);
+        // A backup reads every table for as long as it takes.
+        backup.batch_execute("BEGIN; LOCK TABLE texts, found IN ACCESS SHARE MODE").await.unwrap();
+        let held_up = team.write(&storage, "a.md", suite::erase(suite::at(1))).await;
+        assert!(matches!(held_up, Err(WriteError::Storage(StorageError::Busy(_)))), "{held_up:?}");
+        backup.batch_execute("COMMIT").await.unwrap();
+        assert_eq!(team.text(&storage, "a.md").await, None);
+        team.write(&storage, "a.md", suite::erase(suite::at(1))).await.unwrap();
+        assert_eq!(files_with(&database, b"canaryone"), [""; 0]);
+    });
+}
+
+#[test]
+fn what_was_written_is_there_after_a_new_start() {
+    block_on(async {
+        let (storage, mut database) = open().await;
+        let team = Team::new(&storage, "t").await;
+        team.create(&storage, "a.md", "kept").await;
+        drop(storage);
+        database.kill();
+        database.resume();
+        let storage = connect(&database).await;
+        assert_eq!(team.text(&storage, "a.md").await.as_deref(), Some("kept"));
+    });
+}
+
+/// K1.
+#[test]
+fn two_servers_over_one_database_behave_as_one() {
+    block_on(async {
+        let (one, database) = open().await;
+        let two = connect(&database).await;
+        let team = Team::new(&one, "t").await;
+        let mut seq = team.write(&one, "a.md", put(suite::NEW, "0")).await.unwrap().state.seq;
+        for n in 1..20 {
+            let (here, there) = if n % 2 == 0 { (&one, &two) } else { (&two, &one) };
+            let text = n.to_string();
+            let (won, lost) = tokio::join!(
+                team.write(here, "a.md", put(suite::at(seq), &text)),
+                team.write(there, "a.md", put(suite::at(seq), &format!("{text}!"))),
+            );
+            assert!(won.is_ok() != lost.is_ok(), "{won:?} {lost:?}");
+            let after = won.or(lost).unwrap().state.seq;
+            assert_eq!(after, seq + 1);
+            assert_eq!(here.newest(&[team.id]).await.unwrap(), [after]);
+            seq = after;
+        }
+    });
+}
+
+#[test]
+fn servers_that_start_at_once_make_the_tables_once() {
+    let database = Database::start();
+    let start = || {
+        let address = database.address();
+        std::thread::spawn(move || block_on(async { Postgres::open(&address).await.map(|_| ()) }))
+    };
+    let started: Vec<_> = (0..6).map(|_| start()).collect();
+    for one in started {
+        one.join().unwrap().unwrap();
+    }
+    assert_eq!(database.sql("SELECT steps FROM memdir_schema"), "1");
+}
+
+#[test]
+fn what_a_newer_version_wrote_and_what_is_not_unicode_is_not_touched() {
+    block_on(async {
+        let (_, database) = open().await;
+        database.sql("UPDATE memdir_schema SET steps = 99");
+        let said = Postgres::open(&database.address()).await.err().unwrap().to_string();
+        assert!(said.contains("newer version"), "{said}");
+        database.sql("CREATE DATABASE old ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0 OWNER memdir");
+        let said = Postgres::open(&database.address_of("memdir", "old")).await.err().unwrap().to_string();
+        assert!(said.contains("LATIN1"), "{said}");
+    });
+}
+
+#[test]
+fn a_database_that_is_gone_is_busy_and_is_found_again() {
+    block_on(async {
+        let (storage, mut database) = open().await;
+        let team = Team::new(&storage, "t").await;
+        team.create(&storage, "a.md", "kept").await;
+        database.kill();
+        let busy = |answer: Result<(), StorageError>| matches!(answer, Err(StorageError::Busy(_)));
+        assert!(busy(storage.ready().await));
+        let written = team.write(&storage, "b.md", put(suite::NEW, "lost")).await;
+        assert!(matches!(written, Err(WriteError::Storage(StorageError::Busy(_)))), "{written:?}");
+        database.resume();
+        storage.ready().await.unwrap();
+        assert_eq!(team.text(&storage, "a.md").await.as_deref(), Some("kept"));
+        assert_eq!(team.create(&storage, "b.md", "again").await, 2);
+        // Connections that were cut while nobody used them are no trouble at all.
+        database.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'memdir'");
+        assert_eq!(team.create(&storage, "c.md", "on it goes").await, 3);
+    });
+}
+
+#[test]
+fn who_waits_too_long_for_a_team_is_told_so() {
+    block_on(async {
+        let (storage, database) = open().await;
+        let team = Team::new(&storage, "t").await;
+        let address = database.address();
+        let (client, connection) = tokio_postgres::connect(&address, tokio_postgres::NoTls).await.unwrap();
+        let connection = tokio::spawn(connection);
+        client.batch_execute("BEGIN; SELECT 1 FROM teams FOR UPDATE").await.unwrap();
+        let teams = [team.id];
+        let (written, read) =
+            tokio::join!(team.write(&storage, "a.md", put(suite::NEW, "x")), storage.newest(&teams));
+        assert!(matches!(written, Err(WriteError::Storage(StorageError::Busy(_)))), "{written:?}");
+        assert_eq!(read.unwrap(), [0], "who reads waits for nobody");
+        connection.abort();
+        drop(client);
+        team.create(&storage, "a.md", "x").await;
+    });
+}
+
+/// T1, K1: a batch is there or not, whenever the database dies.
+#[test]
+fn a_database_killed_in_mid_batch_has_all_of_it_or_nothing() {
+    block_on(async {
+        let (storage, mut database) = open().await;
+        let team = Team::new(&storage, "t").await;
+        let mut random = Random::new(11);
+        for round in 0..6 {
+            let is_over = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                let writer = scope.spawn(|| block_on(write_batches(&database, &team, round, &is_over)));
+                std::thread::sleep(Duration::from_millis(300 + random.next_u64() % 300));
+                database
+                    .sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'memdir'");
+                is_over.store(true, Ordering::Relaxed);
+                writer.join().unwrap();
+            });
+            if round % 2 == 0 {
+                database.kill();
+                database.resume();
+            }
+            check_whole(&storage, &team).await;
+        }
+    });
+}
+
+/// Writes batches of twenty new memories until it is told to stop; some will not be answered.
+async fn write_batches(database: &Database, team: &Team, round: u64, is_over: &AtomicBool) {
+    let Ok(storage) = Postgres::open(&database.address()).await else { return };
+    let mut n = 0;
+    while !is_over.load(Ordering::Relaxed) {
+        let key = |of: u64| team.key(&format!("{round}-{n}-{of}.md"));
+        let batch: Vec<_> = (0..20).map(|of| (key(of), put(suite::NEW, "a text"))).collect();
+        storage.write_all(&batch, &by("ann"), &team.quotas, day(1)).await;
+        n += 1;
+    }
+}
+
+/// Checks that no batch is there in part, no version twice, and that the counts are right.
+async fn check_whole(storage: &Postgres, team: &Team) {
+    let page = Page { since: 0, is_first_walk: true, limit: 1_000_000, with_text: true, max_bytes: 1 << 30 };
+    let feed = storage.changes(team.id, &project("p"), &page).await.unwrap();
+    let seqs: Vec<u64> = feed.entries.iter().map(|(_, stored)| stored.state.seq).collect();
+    assert!(seqs.windows(2).all(|pair| pair[0] < pair[1]), "in order, none twice");
+    assert!(feed.entries.iter().all(|(_, stored)| stored.text.as_deref() == Some("a text")));
+    assert_eq!(seqs.len() % 20, 0, "whole batches");
+    let now = storage.team(team.id).await.unwrap().unwrap();
+    assert_eq!((now.memories, now.bytes), (seqs.len() as u64, 6 * seqs.len() as u64));
+    assert_eq!(Some(&now.seq), seqs.last().or(Some(&0)));
+}

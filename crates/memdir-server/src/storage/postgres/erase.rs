@@ -13,7 +13,7 @@ use super::rows::plain;
 use crate::storage::{Key, StorageError};
 
 /// How often the lock of a part is tried for, and how long between.
-const TRIES: u32 = 8;
+const TRIES: u32 = 4;
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// The parts in which something of these memories is or was.

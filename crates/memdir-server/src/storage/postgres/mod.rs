@@ -9,6 +9,8 @@ mod erase;
 mod ledgers;
 mod migrate;
 mod people;
+#[cfg(test)]
+mod plans;
 mod pool;
 mod read;
 mod rows;

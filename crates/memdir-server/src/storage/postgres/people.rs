@@ -75,7 +75,7 @@ pub(super) async fn newest(pool: &Pool, teams: &[TeamId]) -> Answer<Vec<u64>> {
 }
 
 /// Finds whom a token speaks for; the hash follows.
-fn bearer_sql() -> String {
+pub(super) fn bearer_sql() -> String {
     format!(
         "SELECT tokens.id AS token_id, tokens.member, tokens.scope, tokens.expires,
                 tokens.revoked IS NOT NULL OR members.revoked IS NOT NULL AS is_revoked, {}
@@ -341,9 +341,11 @@ pub(super) async fn revoke_member(
     Ok(true)
 }
 
+/// A page of the audit.
+pub(super) const AUDIT: &str = "SELECT id, at, member, token, action, target, seq, hash FROM audit
+     WHERE team = $1 AND id > $2 ORDER BY id LIMIT $3";
+
 pub(super) async fn audit(pool: &Pool, team: TeamId, since: u64, limit: usize) -> Answer<Vec<AuditEntry>> {
-    let sql = "SELECT id, at, member, token, action, target, seq, hash FROM audit
-               WHERE team = $1 AND id > $2 ORDER BY id LIMIT $3";
     let read = |row: &Row| {
         let seq: Option<i64> = plain(row, "seq")?;
         Ok(AuditEntry {
@@ -357,5 +359,5 @@ pub(super) async fn audit(pool: &Pool, team: TeamId, since: u64, limit: usize) -
             hash: rows::maybe_hash(row, "hash")?,
         })
     };
-    pool.ask(sql, values![team.0, signed(since), signed(limit as u64)]).await?.iter().map(read).collect()
+    pool.ask(AUDIT, values![team.0, signed(since), signed(limit as u64)]).await?.iter().map(read).collect()
 }

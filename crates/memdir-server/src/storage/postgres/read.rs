@@ -13,13 +13,13 @@ use crate::storage::{Feed, FeedError, Key, Page, StorageError, Stored, TeamId};
 
 type Answer<T> = Result<T, StorageError>;
 
+/// A memory with its text.
+pub(super) const MEMORY: &str = "SELECT m.seq, m.hash, m.size, m.author, m.at, m.deleted, m.erased,
+       (SELECT text FROM texts t WHERE t.memory = m.id AND t.seq = m.seq) AS text
+     FROM memories m WHERE m.team = $1 AND m.project = $2 AND m.path = $3";
+
 pub(super) async fn memory(pool: &Pool, key: &Key) -> Answer<Option<Stored>> {
-    let sql = format!(
-        "SELECT {}, (SELECT text FROM texts t WHERE t.memory = m.id AND t.seq = m.seq) AS text
-         FROM memories m WHERE m.team = $1 AND m.project = $2 AND m.path = $3",
-        rows::STATE
-    );
-    let rows = pool.ask(&sql, values![key.team.0, key.project.as_str(), key.path.as_str()]).await?;
+    let rows = pool.ask(MEMORY, values![key.team.0, key.project.as_str(), key.path.as_str()]).await?;
     rows.first().map(rows::stored).transpose()
 }
 
@@ -49,12 +49,16 @@ pub(super) async fn versions(pool: &Pool, key: &Key) -> Answer<Vec<VersionInfo>>
     pool.ask(&sql, which).await?.iter().map(read).collect()
 }
 
-pub(super) async fn version(pool: &Pool, key: &Key, seq: u64) -> Answer<Option<Stored>> {
-    let sql = format!(
+pub(super) fn version_sql() -> String {
+    format!(
         "{EVERY_VERSION} SELECT every.*,
            (SELECT text FROM texts t WHERE t.memory = every.id AND t.seq = every.seq) AS text
          FROM every WHERE seq = $4"
-    );
+    )
+}
+
+pub(super) async fn version(pool: &Pool, key: &Key, seq: u64) -> Answer<Option<Stored>> {
+    let sql = version_sql();
     let which = values![key.team.0, key.project.as_str(), key.path.as_str(), signed(seq)];
     pool.ask(&sql, which).await?.first().map(rows::stored).transpose()
 }
@@ -131,6 +135,9 @@ fn n_fit(entries: &[Entry], page: &Page) -> usize {
     n_by_bytes.min(page.limit).min(entries.len())
 }
 
+/// The texts of versions.
+pub(super) const TEXTS: &str = "SELECT memory, text FROM texts WHERE memory = ANY ($1) AND seq = ANY ($2)";
+
 /// Fetches the texts of these entries. A version has one memory, so two lists name them well enough.
 async fn texts(db: &Transaction<'_>, entries: &[Entry]) -> Answer<HashMap<i64, String>> {
     let there = || entries.iter().filter(|entry| !entry.state.deleted);
@@ -139,7 +146,6 @@ async fn texts(db: &Transaction<'_>, entries: &[Entry]) -> Answer<HashMap<i64, S
     if memories.is_empty() {
         return Ok(HashMap::new());
     }
-    let sql = "SELECT memory, text FROM texts WHERE memory = ANY ($1) AND seq = ANY ($2)";
-    let rows = db.rows(sql, values![memories, seqs]).await?;
+    let rows = db.rows(TEXTS, values![memories, seqs]).await?;
     rows.iter().map(|row| Ok((plain(row, "memory")?, plain(row, "text")?))).collect()
 }
