@@ -44,6 +44,13 @@ impl Invocation {
         self
     }
 
+    /// Takes every argument and every wrapper away.
+    pub fn alone(mut self) -> Self {
+        self.args.clear();
+        self.wrapper.clear();
+        self
+    }
+
     /// Sets what the command reads from its standard input.
     pub fn stdin(mut self, text: impl AsRef<[u8]>) -> Self {
         self.stdin = text.as_ref().to_owned();
@@ -149,7 +156,7 @@ impl Invocation {
 /// A command that runs beside the test.
 #[derive(Debug)]
 pub struct Running {
-    child: Child,
+    pub(crate) child: Child,
 }
 
 impl Running {

@@ -3,8 +3,10 @@
 //! Start at [`Sandbox`]: a temporary home, state directory and vault with a fixed clock and an empty
 //! environment. [`Sandbox::memdir`] gives an [`Invocation`], which runs to an [`Output`], keeps running as a
 //! [`Running`], or is traced into a [`Trace`] of system calls. A [`Tree`] is every file below a directory, for
-//! comparing before with after. A [`Project`] is a repository with an agent's sessions in it. A [`ModelServer`] is a model that says what a test tells it to, for driving real
-//! agents; a [`Proxy`] is a network that breaks. Everything here panics with a readable message: it is only called by tests.
+//! comparing before with after. A [`Project`] is a repository with an agent's sessions in it. A [`ModelServer`] is a model
+//! that says what a test tells it to, for driving real agents. A [`TeamServer`] is a real `memdir serve` with a client that
+//! can also misbehave, a [`Postgres`] a database of its own, a [`Proxy`] a network that breaks. Everything here panics with a
+//! readable message: it is only called by tests.
 #![expect(clippy::unwrap_used, reason = "a test harness reports by panicking")]
 
 mod invocation;
@@ -15,6 +17,7 @@ mod project;
 mod proxy;
 mod random;
 mod sandbox;
+mod team;
 mod trace;
 mod tree;
 
@@ -26,5 +29,9 @@ pub use project::Project;
 pub use proxy::{Mishap, Proxy, Trouble};
 pub use random::Random;
 pub use sandbox::{NOW, Sandbox};
+pub use team::{
+    Answer, Ask, Connection, Database, Member, PATIENCE, TeamServer, TeamServerSetup, put_op, sha256,
+    team_memory,
+};
 pub use trace::{Call, Trace};
 pub use tree::Tree;
