@@ -13,7 +13,7 @@ use serde_json::Value;
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A request.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Ask {
     method: String,
     target: String,
@@ -80,6 +80,14 @@ impl Ask {
         }
         head.push_str("\r\n");
         [head.as_bytes(), body].concat()
+    }
+}
+
+impl std::fmt::Debug for Ask {
+    /// Leaves the body out, which may be large.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let n_bytes = self.body.as_ref().map_or(0, Vec::len);
+        write!(f, "{} {} {:?} {n_bytes} bytes", self.method, self.target, self.headers)
     }
 }
 
@@ -153,11 +161,6 @@ impl Connection {
     /// Sends bytes as they are.
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.stream.get_mut().write_all(bytes)
-    }
-
-    /// Says that nothing more will be sent.
-    pub fn finish(&mut self) -> io::Result<()> {
-        self.stream.get_mut().shutdown(std::net::Shutdown::Write)
     }
 
     /// Reads the next answer; nothing if the server has closed.

@@ -289,14 +289,17 @@ impl TeamServer {
     pub fn raw(&self, bytes: &[u8]) -> Vec<Answer> {
         let mut connection = self.connect();
         // A server that turns somebody away may close before it has read all.
-        let _ = connection.send(bytes).and_then(|()| connection.finish());
+        let _ = connection.send(bytes);
         connection.answers()
     }
 
-    /// Turns an invitation into a member.
+    /// Turns an invitation into a member. With `--behind-proxy` everybody comes from an address of their own, so that more than a few
+    /// may join at once.
     pub fn join(&self, invite: &str, name: &str) -> Member {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let [_, a, b, c] = COUNT.fetch_add(1, Ordering::Relaxed).to_be_bytes();
         let ask = Ask::new("POST", "/v1/join").json(&json!({ "invite": invite, "member": name }));
-        let joined = self.ask(&ask).want(201).json();
+        let joined = self.ask(&ask.header("X-Forwarded-For", &format!("10.{a}.{b}.{c}"))).want(201).json();
         Member::new(&joined)
     }
 
