@@ -154,7 +154,9 @@ fn clock() -> Result<Zoned, Failure> {
 
 /// Returns the time, for whoever runs longer than a command does. A fixed clock that cannot be read is no clock.
 pub(crate) fn now() -> Timestamp {
-    clock().map_or_else(|_| Timestamp::now(), |now| now.timestamp())
+    // Not by way of the zone: that is a file, and a server asks for the time with every request.
+    let fixed = std::env::var("MEMDIR_NOW").ok().and_then(|text| text.parse().ok());
+    fixed.unwrap_or_else(Timestamp::now)
 }
 
 impl Context {

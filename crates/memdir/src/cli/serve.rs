@@ -260,7 +260,7 @@ async fn serve<S: Storage>(storage: S, house: &House) -> Result<Outcome, Failure
     let listener = TcpListener::bind(address).await.map_err(in_use)?;
     let bound = listener.local_addr().map_err(in_use)?;
     let welcome = welcome(&storage, house, bound).await?;
-    let app = App::new(storage, house.config(bound.port()));
+    let app = App::new(storage, house.config(bound.port())).with_clock(context::now);
     let app = Arc::new(if house.log { app.with_log(tell) } else { app });
     let sockets = Sockets { max_connections: house.limits.places(), ..Sockets::default() };
     let stop = stop()?;
@@ -375,7 +375,7 @@ async fn found<S: Storage>(
 }
 
 fn now() -> Timestamp {
-    let now = Timestamp::now();
+    let now = context::now();
     Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
 }
 
