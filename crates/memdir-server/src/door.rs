@@ -5,6 +5,7 @@
 
 use hyper::header::{
     ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderMap, HeaderName, ORIGIN,
+    TRANSFER_ENCODING,
 };
 use hyper::http::request::Parts;
 use memdir_core::team::wire::{Code, PROTOCOL, PROTOCOL_HEADER};
@@ -42,6 +43,7 @@ pub(crate) struct Admitted {
 pub(crate) fn admit(hosts: &Hosts, head: &Parts) -> Result<Admitted, Problem> {
     is_for_us(hosts, head)?;
     is_of_no_page(&head.headers)?;
+    has_a_length(&head.headers)?;
     if head.uri.path_and_query().is_some_and(|target| target.as_str().len() > MAX_TARGET) {
         return Err(Problem::new(Code::TooLarge, "the path is too long"));
     }
@@ -78,6 +80,14 @@ fn is_of_no_page(headers: &HeaderMap) -> Result<(), Problem> {
         return Ok(());
     }
     Err(Problem::new(Code::Forbidden, "pages in a browser may not ask"))
+}
+
+/// A body says how long it is. One in chunks ends where two readers may not agree on.
+fn has_a_length(headers: &HeaderMap) -> Result<(), Problem> {
+    if headers.contains_key(TRANSFER_ENCODING) {
+        return Err(Problem::new(Code::LengthRequired, "a body comes with its length, not in chunks"));
+    }
+    Ok(())
 }
 
 fn speaks_our_protocol(headers: &HeaderMap) -> Result<(), Problem> {

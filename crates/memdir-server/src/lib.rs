@@ -18,6 +18,7 @@ pub mod routes;
 pub mod rules;
 pub mod storage;
 mod uri;
+mod wire;
 pub mod words;
 
 pub use app::{App, Config, Logged};

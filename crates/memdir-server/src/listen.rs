@@ -1,13 +1,15 @@
 //! Sockets: accepted here, with limits that hold.
 //!
 //! A connection that does not finish the head of a request in time is closed, also one that idles; a body has its own patience in
-//! [`Config`](crate::Config). There are only so many places; who comes later waits to be accepted. Asked to stop, the server
+//! [`Config`](crate::Config). One that takes nothing of its answer is closed too, and a head that could be read in two ways is
+//! refused ([`wire`](crate::wire)). There are only so many places; who comes later waits to be accepted. Asked to stop, the server
 //! accepts nobody more, lets those go who wait for news, and finishes what runs.
 
 use std::convert::Infallible;
 use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use hyper::server::conn::http1;
@@ -18,6 +20,7 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::app::App;
 use crate::storage::Storage;
+use crate::wire::{MAX_HEAD, Watched};
 
 /// What sockets may take.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +29,8 @@ pub struct Sockets {
     pub max_connections: u32,
     /// A head that takes longer is not waited for.
     pub head_patience: Duration,
+    /// An answer of which nothing is taken for so long is given up.
+    pub write_patience: Duration,
     /// How long what runs may go on after the server was asked to stop.
     pub grace: Duration,
 }
@@ -35,6 +40,7 @@ impl Default for Sockets {
         Self {
             max_connections: 4_096,
             head_patience: Duration::from_secs(10),
+            write_patience: Duration::from_secs(30),
             grace: Duration::from_secs(10),
         }
     }
@@ -96,11 +102,17 @@ async fn talk<S: Storage>(
 ) {
     // Small answers must not wait for more to come.
     let _ = stream.set_nodelay(true);
-    let answer = service_fn(|request| async move { Ok::<_, Infallible>(app.answer(request, peer).await) });
+    let stream = Watched::new(stream, sockets.write_patience);
+    let is_odd = &stream.oddity();
+    let answer = service_fn(|request| async move {
+        let is_odd = is_odd.load(Ordering::Relaxed);
+        Ok::<_, Infallible>(if is_odd { app.refuse_odd() } else { app.answer(request, peer).await })
+    });
     let mut connection = pin!(
         http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(sockets.head_patience)
+            .max_buf_size(MAX_HEAD)
             .serve_connection(TokioIo::new(stream), answer)
     );
     // Who breaks off or breaks the rules of HTTP has nobody else to blame.

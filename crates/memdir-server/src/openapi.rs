@@ -56,7 +56,7 @@ fn operation(route: &Route) -> Value {
 
 /// Returns every status that a route may answer with.
 pub(crate) fn statuses(route: &Route) -> Vec<u16> {
-    let mut statuses = [route.succeeds, route.fails, &[400, 403, 413, 426, 500, 503]].concat();
+    let mut statuses = [route.succeeds, route.fails, &[400, 403, 411, 413, 426, 500, 503]].concat();
     if route.needs != Needs::Nothing || route.endpoint == Endpoint::Join {
         statuses.push(401);
     }

@@ -111,6 +111,8 @@ pub enum Code {
     Conflict,
     /// The cursor is older than what the server still knows; begin at 0.
     Gone,
+    /// A body says how long it is.
+    LengthRequired,
     /// The memory is not in the version that the request is based on.
     Stale,
     /// Larger than the limit.
@@ -148,6 +150,7 @@ impl Code {
             Self::Timeout => 408,
             Self::Conflict => 409,
             Self::Gone => 410,
+            Self::LengthRequired => 411,
             Self::Stale => 412,
             Self::TooLarge => 413,
             Self::MediaType => 415,

@@ -248,9 +248,17 @@ impl<S: Storage> App<S> {
         self.note(&seen, answer.status, began.elapsed());
         let mut response = answer.send(door::takes_gzip(&head.headers));
         if head.headers.contains_key(TRANSFER_ENCODING) {
-            // Where a body ends by chunks, two readers may disagree about what follows: nothing does.
+            // Such a body was not read, and two readers may disagree about where it ends: nothing follows it.
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
+        response
+    }
+
+    /// Refuses a request whose bytes could be read in two ways, and whatever may follow it.
+    pub(crate) fn refuse_odd(&self) -> Response<Full<Bytes>> {
+        self.note(&Seen::default(), 400, Duration::ZERO);
+        let mut response = Problem::bad("the head of the request is not clear").answer().send(false);
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         response
     }
 

@@ -101,6 +101,7 @@ fn every_code_has_its_status_and_an_unknown_one_can_be_read() {
         ("timeout", 408),
         ("conflict", 409),
         ("gone", 410),
+        ("length-required", 411),
         ("stale", 412),
         ("too-large", 413),
         ("media-type", 415),
