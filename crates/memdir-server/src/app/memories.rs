@@ -100,13 +100,17 @@ impl<S: Storage> App<S> {
         let (team, before) = (bearer.team.id, bearer.team.seq);
         let paths: Vec<String> = batch.ops.iter().map(|op| op.path().to_owned()).collect();
         let checked = self.check_all(batch.ops, bearer.team.kind, team, call.project()?).await?;
-        let writes: Vec<_> = checked.iter().filter_map(|write| write.as_ref().ok().cloned()).collect();
+        // Texts are moved, not copied: a batch may be large.
+        let mut writes = Vec::new();
+        let checked: Vec<Result<(), Problem>> =
+            checked.into_iter().map(|write| write.map(|write| writes.push(write))).collect();
         let answers = self.storage.write_all(&writes, &call.actor()?, &self.config.quotas, self.now()).await;
         self.tell(team, &answers);
+        drop(writes);
         let cursor = cursor_after(before, &answers);
         let mut answers = answers.into_iter();
         let done = checked.into_iter().map(|write| match write {
-            Ok(_) => answers
+            Ok(()) => answers
                 .next()
                 .map_or_else(|| Err(Problem::not_found()), |answer| answer.map_err(Problem::from)),
             Err(problem) => Err(problem),

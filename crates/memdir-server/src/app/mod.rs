@@ -23,6 +23,7 @@ use jiff::Timestamp;
 use memdir_core::memory::MemoryPath;
 use memdir_core::secrets::Scanner;
 use memdir_core::team::wire::{self, Code, ProjectName, Scope, WireLimits};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::answer::{Answer, Handled, Problem};
 use crate::door::{self, Admitted, Hosts};
@@ -42,6 +43,13 @@ const JOIN_RATE: Rate = Rate { per_second: 0.5, burst: 20.0 };
 const MAX_SMALL: usize = 16 << 10;
 /// The largest piece of a ledger.
 const MAX_LINES: usize = 1 << 20;
+
+/// Bodies that are larger than this take turns; what people write one at a time does not wait for them.
+const LARGE: usize = 64 << 10;
+/// What large bodies may have in memory together, in KiB. Each is held until it is answered.
+const ROOM: usize = 64 << 10;
+/// So many large bodies are worked on at a time. Taking one apart takes several times its size.
+const BENCHES: usize = 2;
 
 /// What the server takes, and from whom.
 #[derive(Debug, Clone)]
@@ -101,6 +109,8 @@ pub struct App<S> {
     pub(crate) metrics: Metrics,
     rates: Rates<String>,
     joins: Rates<IpAddr>,
+    room: Semaphore,
+    benches: Semaphore,
     now: fn() -> Timestamp,
     log: Option<Log>,
 }
@@ -160,6 +170,8 @@ impl<S: Storage> App<S> {
             metrics: Metrics::default(),
             rates: Rates::new(config.rate),
             joins: Rates::new(JOIN_RATE),
+            room: Semaphore::new(ROOM),
+            benches: Semaphore::new(BENCHES),
             now: Timestamp::now,
             log: None,
             config,
@@ -283,7 +295,12 @@ impl<S: Storage> App<S> {
             self.joins.take(self.asker(head, peer), Instant::now()).map_err(too_often)?;
         }
         door::is_taken(route.takes, &head.headers)?;
-        let body = self.read(route, head, body).await?;
+        let limit = self.most(route);
+        let is_packed = door::is_packed(&head.headers)?;
+        let expected = if is_packed { limit } else { expected(&body, limit) };
+        let _room = self.make_room(expected).await?;
+        let body = self.read(limit, is_packed, body).await?;
+        let _bench = if body.len() > LARGE { self.benches.acquire().await.ok() } else { None };
         let call = Call { params, query, headers: head.headers.clone(), body, bearer };
         seen.has_waited = route.endpoint == Endpoint::Changes && call.query.number("wait", 0) != Ok(0);
         self.perform(route.endpoint, &call).await
@@ -335,21 +352,38 @@ impl<S: Storage> App<S> {
         last.and_then(|last| last.trim().parse().ok()).unwrap_or(peer)
     }
 
-    /// Reads a body within its limits of size and time, and unpacks it.
-    async fn read<B>(&self, route: &Route, head: &Parts, body: B) -> Result<Bytes, Problem>
-    where
-        B: Body<Data = Bytes> + Send,
-        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-    {
-        let limit = match (route.takes, route.endpoint) {
-            (Takes::Nothing, _) => return Ok(Bytes::new()),
+    /// Returns the bytes that a body may have, unpacked.
+    fn most(&self, route: &Route) -> usize {
+        match (route.takes, route.endpoint) {
+            (Takes::Nothing, _) => 0,
             (_, Endpoint::Batch) => wire::MAX_BATCH,
             (Takes::Markdown, _) => self.config.max_memory_request,
             (Takes::Lines, _) => MAX_LINES,
             (Takes::Json, _) => MAX_SMALL,
-        };
+        }
+    }
+
+    /// Waits until there is room for a body of this many bytes.
+    async fn make_room(&self, bytes: usize) -> Result<Option<SemaphorePermit<'_>>, Problem> {
+        if bytes <= LARGE {
+            return Ok(None);
+        }
+        let full = || Problem::wait(Code::Busy, "too many large requests", self.config.body_patience);
+        let kibs = u32::try_from(bytes.div_ceil(1 << 10)).unwrap_or(u32::MAX);
+        let room = tokio::time::timeout(self.config.body_patience, self.room.acquire_many(kibs)).await;
+        room.map_err(|_| full())?.map(Some).map_err(|_| full())
+    }
+
+    /// Reads a body within its limits of size and time, and unpacks it.
+    async fn read<B>(&self, limit: usize, is_packed: bool, body: B) -> Result<Bytes, Problem>
+    where
+        B: Body<Data = Bytes> + Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        if limit == 0 {
+            return Ok(Bytes::new());
+        }
         let too_large = || Problem::new(Code::TooLarge, format!("a request here has at most {limit} bytes"));
-        let is_packed = door::is_packed(&head.headers)?;
         let whole = Limited::new(body, limit).collect();
         let body = match tokio::time::timeout(self.config.body_patience, whole).await {
             Err(_) => return Err(Problem::new(Code::Timeout, "the body took too long to arrive")),
@@ -412,6 +446,12 @@ struct Seen {
     route: Option<&'static Route>,
     member: Option<String>,
     has_waited: bool,
+}
+
+/// Returns how many bytes a body will have, as far as it says.
+fn expected(body: &impl Body, limit: usize) -> usize {
+    let said = body.size_hint().upper().and_then(|bytes| usize::try_from(bytes).ok());
+    said.map_or(limit, |bytes| bytes.min(limit))
 }
 
 fn too_often(wait: Duration) -> Problem {

@@ -23,8 +23,10 @@ use crate::ui::Ui;
 const DATABASE: &str = "server/team.db";
 /// How long an invitation counts.
 const INVITE_DAYS: u32 = 7;
-/// Descriptors that are no connections: the database, the standard streams.
+/// Descriptors that are no connections: the database, the standard streams. Where there are few at all, half of them.
 const OTHER_FILES: u64 = 64;
+/// Threads that compute. More would only take memory: requests wait in turn.
+const THREADS: usize = 8;
 
 /// Serve team memory over HTTP
 ///
@@ -169,7 +171,8 @@ struct TokenArgs {
 }
 
 pub(crate) fn run(args: &Args, ui: &mut Ui) -> Result<Outcome, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_io().enable_time().max_blocking_threads(THREADS).build();
     let runtime = runtime.map_err(|err| Failure::error(format!("could not start the server: {err}")))?;
     let database = args.database.resolve()?;
     runtime.block_on(async {
@@ -341,7 +344,7 @@ impl Limits {
             let _ = setrlimit(Resource::Nofile, limit);
         }
         let current = getrlimit(Resource::Nofile).current.unwrap_or(wanted);
-        let free = current.saturating_sub(OTHER_FILES).max(1);
+        let free = current.saturating_sub(OTHER_FILES.min(current / 2)).max(1);
         u32::try_from(free).unwrap_or(u32::MAX).min(self.max_connections.max(1))
     }
 }
