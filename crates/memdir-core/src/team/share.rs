@@ -55,6 +55,15 @@ impl Stays {
     }
 }
 
+/// Says who may see a new memory if nobody says it: what a project is about and where to look is the team's, where there
+/// is one; what the user is and wants is the user's.
+pub fn usual_scope(memory_type: MemoryType, has_team: bool) -> Scope {
+    match memory_type {
+        MemoryType::Project | MemoryType::Reference if has_team => Scope::Team,
+        _ => Scope::Private,
+    }
+}
+
 /// Says whether the text of a memory may go to an audience, or come from one.
 pub fn may_leave(path: &MemoryPath, text: &[u8], audience: Audience) -> Result<(), Stays> {
     if audience == Audience::Team {

@@ -8,7 +8,9 @@ use memdir_core::memory::{
     Document, Draft, Frontmatter, MemoryName, MemoryPath, MemoryType, Rule, Scope, Value,
 };
 use memdir_core::obedience;
+use memdir_core::team::share::usual_scope;
 use memdir_store::gate::Gate;
+use memdir_store::team::has_team;
 use memdir_store::vault::Loaded;
 
 use super::writing::{self, Why, as_body, one_line, set};
@@ -160,9 +162,10 @@ pub(super) fn check_base(base: Option<&str>, loaded: Option<&Loaded>, name: &str
 
 fn draft(args: &Args, checked: &Checked, name: &MemoryName, context: &Context) -> Result<Draft, Failure> {
     let to_user_vault = checked.memory_type == MemoryType::User && !context.place.explicit;
+    let is_teams = has_team(&context.place.state_dir());
     let body = checked.body.as_deref().unwrap_or(&checked.description);
     Ok(Draft {
-        scope: checked.scope.unwrap_or(Scope::Private),
+        scope: checked.scope.unwrap_or_else(|| usual_scope(checked.memory_type, is_teams)),
         kind: args.kind.clone(),
         tags: args.tags.clone(),
         paths: args.paths.clone(),
