@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use memdir_core::hash::ContentHash;
-use memdir_core::memory::{MAX_BODY, MemoryPath};
+use memdir_core::memory::{INDEX_PAGE, MAX_BODY, MemoryPath};
 use memdir_core::team::share::Audience;
 
 mod look;
@@ -180,7 +180,7 @@ impl<'a> Folder<'a> {
         }
     }
 
-    /// Makes the folder where it is missing, with what git needs to know about it.
+    /// Makes the folder where it is missing.
     pub fn create(&mut self) -> Result<&Vault, RemoteError> {
         if self.vault.is_none() {
             let path = self.path.clone();
@@ -188,17 +188,26 @@ impl<'a> Folder<'a> {
                 if self.past.is_none() {
                     return Dir::ensure(&path);
                 }
-                let ours = Dir::open(&self.work_tree)?.ensure_sub(OURS)?;
-                if ours.stat(".gitattributes")?.is_none() {
-                    ours.replace(".gitattributes", ATTRIBUTES.as_bytes())?;
-                }
-                ours.ensure_sub(TEAM)
+                Dir::open(&self.work_tree)?.ensure_sub(OURS)?.ensure_sub(TEAM)
             };
             let dir = make().map_err(|source| io_error(&path, source))?;
             let vault = Vault::at(&self.home, &self.id, dir).map_err(|err| unusable(&path, &err))?;
             self.vault = Some(vault);
         }
         self.vault.as_ref().ok_or_else(|| io_error(&self.path, io::ErrorKind::NotFound.into()))
+    }
+
+    /// Tells git about the index page, before the first one is written: a file that is made any earlier stands in the way
+    /// of a teammate's, who told it already.
+    fn tell_git(&self, vault: &Vault) -> io::Result<()> {
+        if self.past.is_none() || vault.dir().stat(INDEX_PAGE)?.is_some() {
+            return Ok(());
+        }
+        let ours = Dir::open(&self.work_tree)?.sub(OURS)?;
+        match ours.stat(".gitattributes")? {
+            Some(_) => Ok(()),
+            None => ours.replace(".gitattributes", ATTRIBUTES.as_bytes()),
+        }
     }
 }
 

@@ -34,6 +34,7 @@ impl Folder<'_> {
             edits.extend(edit);
         }
         if !edits.is_empty() {
+            self.tell_git(&vault).map_err(|source| io_error(vault.path(), source))?;
             let set = ChangeSet {
                 author: Author::Team,
                 by: Surface::Sync,
