@@ -4,7 +4,7 @@
 //! thousand `stat` calls. What is opened is read once, and its text is handed on. Look at [`scan`] first.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Read};
 
 use jiff::{SignedDuration, Timestamp};
 use memdir_core::hash::ContentHash;
@@ -99,7 +99,7 @@ fn read(dir: &Dir, path: &MemoryPath, audience: Audience) -> Option<File> {
 
 /// A memory that is too large to be sent, and may be too large to be read: who it belongs to stands at its beginning.
 fn too_large(dir: &Dir, path: &MemoryPath, audience: Audience, size: u64) -> File {
-    let bytes = dir.read(path.as_str(), crate::vault::MAX_MEMORY).ok().flatten().unwrap_or_default();
+    let bytes = beginning(dir, path);
     let size = usize::try_from(size).unwrap_or(usize::MAX);
     let why = may_leave(path, &bytes, audience).err().unwrap_or(Stays::TooLarge(size));
     if why.is_wish() {
@@ -107,6 +107,16 @@ fn too_large(dir: &Dir, path: &MemoryPath, audience: Audience, size: u64) -> Fil
         return File { here, fault: None, is_teams: false, text: None };
     }
     File { is_teams: true, ..unfit(Stays::TooLarge(size).to_string()) }
+}
+
+/// Reads as much of a file as a memory may have.
+fn beginning(dir: &Dir, path: &MemoryPath) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Ok(Some((file, _))) = dir.open_file(path.as_str()) {
+        // What cannot be read says nothing, and nothing of it is sent.
+        let _ = file.take(MAX_BODY as u64).read_to_end(&mut bytes);
+    }
+    bytes
 }
 
 fn unfit(why: String) -> File {
