@@ -9,6 +9,8 @@ use std::fmt;
 use serde::Serialize;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
+use crate::text::hidden_characters;
+
 /// Longest name we create, in bytes.
 pub const MAX_NAME: usize = 64;
 /// Longest path below a vault that we read, in bytes.
@@ -144,6 +146,19 @@ impl MemoryPath {
         Ok(Self(text.to_owned()))
     }
 
+    /// Says whether every machine can have a file of this name, and everybody who reads it sees the same: no device of
+    /// Windows, no dot or space at an end, nothing that looks like an option, no hidden character.
+    pub fn is_portable(&self) -> bool {
+        let is_plain = |part: &str| {
+            let stem = part.split('.').next().unwrap_or(part);
+            !is_reserved(&folded(stem))
+                && !part.starts_with(['-', ' '])
+                && !part.trim_end_matches(".md").ends_with(['.', ' '])
+                && !part.contains(['<', '>', '"', '|', '?', '*'])
+        };
+        self.0.split('/').all(is_plain) && hidden_characters(&self.0).next().is_none()
+    }
+
     /// Returns the path as text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -171,6 +186,32 @@ impl<'de> serde::Deserialize<'de> for MemoryPath {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// S1.
+    #[test]
+    fn a_portable_path_is_one_that_every_machine_can_have() {
+        let path = |text: &str| MemoryPath::new(text).unwrap();
+        for good in
+            ["feedback-testing.md", "user_role.md", "a b.md", "sub/Übergabe.md", "v1.2.md", "컨벤션.md"]
+        {
+            assert!(path(good).is_portable(), "{good}");
+        }
+        for bad in [
+            "con.md",
+            "CON.md",
+            "nul.x.md",
+            "sub/com1.md",
+            "aux/x.md",
+            "-rf.md",
+            "a .md",
+            "a..md",
+            "a./b.md",
+            "a\u{202e}b.md",
+            "a?.md",
+        ] {
+            assert!(!path(bad).is_portable(), "{bad}");
+        }
+    }
 
     #[test]
     fn names_we_create_are_slugs() {

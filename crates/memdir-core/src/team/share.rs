@@ -29,6 +29,9 @@ pub enum Stays {
     /// It is about the user.
     #[error("a memory of type user never goes to a team")]
     AboutUser,
+    /// Not every machine can have a file of its name.
+    #[error("not every machine can have a file of this name: `memdir rename` gives it another")]
+    Name,
     /// It is not UTF-8.
     #[error("it is not UTF-8")]
     NotText,
@@ -49,6 +52,7 @@ impl Stays {
         match self {
             Self::Private => "scope:private",
             Self::AboutUser => "scope:user",
+            Self::Name => "name",
             Self::NotText => "format",
             Self::TooLarge(_) => "size",
         }
@@ -77,6 +81,9 @@ pub fn may_leave(path: &MemoryPath, text: &[u8], audience: Audience) -> Result<(
         if memory.scope != Scope::Team {
             return Err(Stays::Private);
         }
+        if !path.is_portable() {
+            return Err(Stays::Name);
+        }
     }
     if text.len() > MAX_BODY {
         return Err(Stays::TooLarge(text.len()));
@@ -91,6 +98,19 @@ mod tests {
     fn asked(head: &str, audience: Audience) -> Result<(), Stays> {
         let text = format!("---\nname: a\ndescription: d\n{head}---\n\nbody\n");
         may_leave(&MemoryPath::new("a.md").unwrap(), text.as_bytes(), audience)
+    }
+
+    /// S1.
+    #[test]
+    fn s1_a_name_that_some_machines_cannot_have_does_not_travel() {
+        let text = "---\nname: con\ndescription: d\ntype: project\nmetadata:\n  scope: team\n---\n\nbody\n";
+        let path = MemoryPath::new("con.md").unwrap();
+        assert_eq!(may_leave(&path, text.as_bytes(), Audience::Team), Err(Stays::Name));
+        assert_eq!(
+            may_leave(&path, text.as_bytes(), Audience::Own),
+            Ok(()),
+            "one's own machines have it already"
+        );
     }
 
     #[test]
