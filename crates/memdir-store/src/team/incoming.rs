@@ -71,6 +71,7 @@ impl Round<'_> {
             }
             drop(writer);
         }
+        self.erase_here(&mut incoming)?;
         report.absorb(&mut incoming.report);
         self.vouch(&incoming.report.authors);
         self.settle(&incoming)?;
@@ -199,6 +200,29 @@ impl Round<'_> {
         incoming.edits.push(Edit::Replace { path: path.clone(), base: here, text });
     }
 
+    /// Takes away every version of what somebody whom the user believes erased. Comes before the state: after a crash in
+    /// between, the next run does it again.
+    fn erase_here(&self, incoming: &mut Incoming) -> Result<(), SyncError> {
+        let is_gone =
+            |path: &MemoryPath| self.steps.get(path) == Some(&Step::Forget) || incoming.gone.contains(path);
+        let erased = self.state.keys.iter().filter(|(path, key)| key.erased && is_gone(path));
+        let erased: Vec<MemoryPath> =
+            erased.filter(|(_, key)| self.is_trusted(key)).map(|(path, _)| path.clone()).collect();
+        for path in erased {
+            match self.syncing.vault.writer(self.syncing.now, self.syncing.gate)?.erase(&path) {
+                // What it was renamed to since is another memory.
+                Err(CommitError::Missing(_) | CommitError::Renamed { .. }) => continue,
+                erased => erased.map(drop)?,
+            }
+            let name = path.stem().to_owned();
+            incoming.report.deleted_here.retain(|other| *other != name);
+            incoming.report.erased_here.push(name);
+            // What the place keeps on this machine of its own past goes with the next round.
+            incoming.report.unfinished = true;
+        }
+        Ok(())
+    }
+
     /// Notes in the ledger that the user believes who wrote these versions: that makes them enforce, and names them.
     fn vouch(&self, authors: &[(MemoryPath, ContentHash, Option<String>)]) {
         if authors.is_empty() || self.about.audience == Audience::Own {
@@ -260,6 +284,7 @@ impl Report {
         self.pulled.append(&mut other.pulled);
         self.merged.append(&mut other.merged);
         self.deleted_here.append(&mut other.deleted_here);
+        self.erased_here.append(&mut other.erased_here);
         self.conflicts.append(&mut other.conflicts);
         self.refused.append(&mut other.refused);
         self.survived.append(&mut other.survived);

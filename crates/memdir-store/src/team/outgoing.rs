@@ -120,7 +120,8 @@ impl Round<'_> {
         };
         let hash = Some(ContentHash::of(text));
         let author = self.about.member.clone();
-        let key = Key { base: hash, version, hash, author, at: Some(self.syncing.now), stamp };
+        let at = Some(self.syncing.now);
+        let key = Key { base: hash, version, hash, author, at, stamp, erased: false };
         self.state.keys.insert(write.path.clone(), key);
         // A base that is missing costs a merge, not a text.
         let _ = self.store.keep_base(&write.path, text);

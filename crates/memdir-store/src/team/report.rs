@@ -23,6 +23,8 @@ pub struct Report {
     pub merged: Vec<String>,
     /// Went to the trash here, because they were deleted there.
     pub deleted_here: Vec<String>,
+    /// Taken away here with every version, because they were erased there.
+    pub erased_here: Vec<String>,
     /// Deleted there, because they were deleted or made private here.
     pub deleted_there: Vec<String>,
     /// Both versions were kept.
@@ -104,6 +106,7 @@ impl Report {
         self.pulled.extend(named(other.pulled));
         self.merged.extend(named(other.merged));
         self.deleted_here.extend(named(other.deleted_here));
+        self.erased_here.extend(named(other.erased_here));
         self.deleted_there.extend(named(other.deleted_there));
         self.survived.extend(named(other.survived));
         self.replaced.extend(named(other.replaced));
@@ -131,6 +134,7 @@ impl Report {
             &self.pulled,
             &self.merged,
             &self.deleted_here,
+            &self.erased_here,
             &self.deleted_there,
             &self.replaced,
         ];

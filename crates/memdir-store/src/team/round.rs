@@ -125,6 +125,7 @@ impl<'a> Round<'a> {
 
     pub(super) fn overlay_item(&mut self, item: Item) {
         let Item { path, version, state, author, at, stamp } = item;
+        let erased = state == OtherSide::Gone { erased: true };
         let hash = match state {
             OtherSide::Away => {
                 self.away.insert(path);
@@ -156,7 +157,7 @@ impl<'a> Round<'a> {
             self.state.keys.remove(&path);
             return;
         }
-        self.state.keys.insert(path, Key { base, version, hash, author, at, stamp });
+        self.state.keys.insert(path, Key { base, version, hash, author, at, stamp, erased });
     }
 
     /// Asks the other side to erase what was erased here.
@@ -212,11 +213,16 @@ impl<'a> Round<'a> {
 
     pub(super) fn is_believed(&self, key: Option<&Key>) -> bool {
         let Some(key) = key else { return true };
-        let author = key.author.as_deref().filter(|_| self.about.names_authors);
-        let is_ours = author.is_some() && author == self.about.member.as_deref();
         // That a place no longer has what it had says the place itself, unless it names somebody.
         let is_places_own = key.hash.is_none() && key.author.is_none();
-        self.about.audience == Audience::Own || is_ours || is_places_own || (self.syncing.believes)(author)
+        is_places_own || self.is_trusted(key)
+    }
+
+    /// Says whether the user believes who wrote what is there. Nobody else takes a text away for good.
+    pub(super) fn is_trusted(&self, key: &Key) -> bool {
+        let author = key.author.as_deref().filter(|_| self.about.names_authors);
+        let is_ours = author.is_some() && author == self.about.member.as_deref();
+        self.about.audience == Audience::Own || is_ours || (self.syncing.believes)(author)
     }
 
     /// A name that differs from another only in case or folder cannot come in while the other is here.

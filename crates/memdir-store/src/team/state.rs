@@ -127,6 +127,9 @@ pub(crate) struct Key {
     /// What its file looked like, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) stamp: Option<Stamp>,
+    /// Whether its text is to be taken away here too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) erased: bool,
 }
 
 /// A merge on its way: which version of the other side went into which text here.
@@ -279,17 +282,20 @@ impl Store {
         }
     }
 
-    /// Takes the texts of erased memories away, and notes that the other side is to do the same: by name and hash.
+    /// Takes the texts of erased memories away, and notes by name that the other side is to do the same.
     pub(crate) fn erase(&self, paths: &BTreeSet<String>) -> io::Result<()> {
         let Some(dir) = self.open()? else { return Ok(()) };
         let state: Option<State> = self.read(STATE, MAX_STATE).ok().flatten();
+        let known = self.pending_erase();
+        let mut pending: BTreeSet<MemoryPath> = known.iter().cloned().collect();
         for path in paths.iter().filter_map(|path| MemoryPath::new(path).ok()) {
             self.drop_base(&path)?;
-            let Some(key) = state.as_ref().and_then(|state| state.keys.get(&path)) else { continue };
-            let line = serde_json::to_string(&Pending { path: path.clone(), hash: key.base.or(key.hash) })?;
-            dir.append_line(PENDING_ERASE, &line)?;
+            if state.as_ref().is_some_and(|state| state.keys.contains_key(&path)) {
+                pending.insert(path);
+            }
         }
-        Ok(())
+        // Whole and durable: whoever was told that a text is erased must be able to count on it.
+        if pending.len() > known.len() { write_pending(&dir, pending.iter()) } else { Ok(()) }
     }
 
     /// Returns what the other side is still to be asked to erase.
@@ -306,12 +312,7 @@ impl Store {
         let left: Vec<MemoryPath> =
             self.pending_erase().into_iter().filter(|path| !done.contains(path)).collect();
         let Some(dir) = self.open()? else { return Ok(()) };
-        if left.is_empty() {
-            return dir.remove(PENDING_ERASE);
-        }
-        let line = |path: &MemoryPath| serde_json::to_string(&Pending { path: path.clone(), hash: None });
-        let lines: Vec<String> = left.iter().map(line).collect::<Result<_, _>>()?;
-        dir.replace(PENDING_ERASE, format!("{}\n", lines.join("\n")).as_bytes())
+        if left.is_empty() { dir.remove(PENDING_ERASE) } else { write_pending(&dir, left.iter()) }
     }
 
     /// Reads what was known of the vault's files.
@@ -359,8 +360,12 @@ const SEEN: &str = "seen.json";
 #[derive(Debug, Serialize, Deserialize)]
 struct Pending {
     path: MemoryPath,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    hash: Option<ContentHash>,
+}
+
+fn write_pending<'p>(dir: &Dir, paths: impl Iterator<Item = &'p MemoryPath>) -> io::Result<()> {
+    let line = |path: &MemoryPath| serde_json::to_string(&Pending { path: path.clone() });
+    let lines: Vec<String> = paths.map(line).collect::<Result<_, _>>()?;
+    dir.replace(PENDING_ERASE, format!("{}\n", lines.join("\n")).as_bytes())
 }
 
 #[cfg(test)]
@@ -369,6 +374,11 @@ mod tests {
 
     fn path(text: &str) -> MemoryPath {
         MemoryPath::new(text).unwrap()
+    }
+
+    fn key(hash: Option<ContentHash>) -> Key {
+        let version = Version("7".into());
+        Key { base: hash, version, hash, author: None, at: None, stamp: None, erased: false }
     }
 
     #[test]
@@ -393,8 +403,7 @@ mod tests {
         let store = Store::below(temp.path());
         let mut state = State::new("here");
         let hash = Some(ContentHash::of(b"x"));
-        let key = Key { base: hash, version: Version("7".into()), hash, author: None, at: None, stamp: None };
-        state.keys.insert(path("a.md"), key);
+        state.keys.insert(path("a.md"), key(hash));
         store.save(&state).unwrap();
         assert_eq!(store.state("here").unwrap(), state);
         assert_eq!(store.state("there").unwrap(), State::new("there"));
@@ -408,8 +417,7 @@ mod tests {
         let store = Store::below(temp.path());
         let mut state = State::new("here");
         let hash = Some(ContentHash::of(b"canary"));
-        let key = Key { base: hash, version: Version("7".into()), hash, author: None, at: None, stamp: None };
-        state.keys.insert(path("a.md"), key);
+        state.keys.insert(path("a.md"), key(hash));
         store.save(&state).unwrap();
         store.keep_base(&path("a.md"), b"canary").unwrap();
         store.erase(&BTreeSet::from(["a.md".to_owned(), "never-shared.md".to_owned()])).unwrap();

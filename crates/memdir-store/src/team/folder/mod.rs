@@ -14,13 +14,14 @@ use memdir_core::hash::ContentHash;
 use memdir_core::memory::{INDEX_PAGE, MAX_BODY, MemoryPath};
 use memdir_core::team::share::Audience;
 
+mod erased;
 mod look;
 mod write;
 
 use self::look::Read;
 use super::past::Past;
 use super::remote::{
-    About, Appended, Ask, Changes, Outcome, Phase, Progress, Pushed, RefusedKey, Remote, RemoteError,
+    About, Appended, Ask, Changes, Outcome, Phase, Progress, Pushed, RefusedKey, Remote, RemoteError, State,
     Traffic, UsageFile, Version, Wanted, Write,
 };
 use super::state::Store;
@@ -28,7 +29,7 @@ use super::usage::machine_of;
 use crate::disk::{Dir, ReadError};
 use crate::gate::Gate;
 use crate::place::{Environment, Place};
-use crate::vault::{CommitError, Vault};
+use crate::vault::Vault;
 
 /// The folder of a repository that holds everything of ours.
 const OURS: &str = ".memdir";
@@ -36,8 +37,8 @@ const OURS: &str = ".memdir";
 const TEAM: &str = "team";
 /// Both, as git names them.
 const IN_REPOSITORY: &str = ".memdir/team";
-/// Makes git keep the lines of both sides where an index page was changed on two branches; it is rendered anew anyway.
-const ATTRIBUTES: &str = "team/MEMORY.md merge=union\n";
+/// Makes git keep the lines of both sides where two branches changed a list; the index page is rendered anew anyway.
+const ATTRIBUTES: &str = "team/MEMORY.md merge=union\nerased merge=union\n";
 /// No ledger of a month is larger.
 const MAX_LEDGER: u64 = 64 * 1024 * 1024;
 /// Stands for the version of what is deleted.
@@ -242,11 +243,16 @@ impl Remote for Folder<'_> {
             found.extend(path.clone());
             changes.refused.push(RefusedKey { name: skipped.path, path, why: skipped.why.to_string() });
         }
-        for (path, known) in ask.known.iter().filter(|(path, _)| !found.contains(*path)) {
-            if known.hash.is_some() {
-                let item = self.missing(path, known, is_onwards);
-                changes.items.push(item);
+        let mut missing = ask.known.iter().filter(|(path, _)| !found.contains(*path)).peekable();
+        let erased = missing.peek().map(|_| self.erased()).unwrap_or_default();
+        for (path, known) in missing {
+            let Some(hash) = known.hash else { continue };
+            let mut item = self.missing(path, known, is_onwards);
+            let is_erased = erased.get(path).is_some_and(|versions| versions.contains(&hash));
+            if is_erased && item.state != State::Away {
+                item.state = State::Gone { erased: true };
             }
+            changes.items.push(item);
         }
         Ok(changes)
     }
@@ -282,19 +288,12 @@ impl Remote for Folder<'_> {
             let done = Outcome::Done { version: Version(DELETED.to_owned()), stamp: None };
             return Pushed { outcomes: vec![done; paths.len()], ..Pushed::default() };
         };
-        let erased = |path: &MemoryPath| {
-            let mut writer = vault.writer(self.now, self.gate)?;
-            match writer.erase(path) {
-                Err(CommitError::Missing(_)) => Ok(()),
-                erased => erased.map(drop),
-            }
-        };
         let mut pushed = Pushed::default();
         for path in paths {
-            pushed.outcomes.push(match erased(path) {
+            pushed.outcomes.push(match self.erase_one(&vault, path) {
                 Ok(()) => Outcome::Done { version: Version(DELETED.to_owned()), stamp: None },
                 Err(err) => {
-                    pushed.cut = Some(unusable(vault.path(), &err));
+                    pushed.cut = Some(err);
                     Outcome::Unknown
                 }
             });

@@ -22,6 +22,7 @@ pub(in crate::cli) fn report(report: &Report, is_dry: bool, ui: &mut Ui) {
         (&report.pulled, "taken over"),
         (&report.merged, "merged"),
         (&report.deleted_here, "moved to the trash here"),
+        (&report.erased_here, "erased here, as there"),
         (&report.deleted_there, "taken away there"),
     ];
     for (list, what) in lines {
@@ -145,6 +146,7 @@ fn as_json(report: &Report) -> Value {
         "pulled": report.pulled,
         "merged": report.merged,
         "deleted": { "here": report.deleted_here, "there": report.deleted_there },
+        "erased": report.erased_here,
         "conflicts": conflicts.collect::<Vec<_>>(),
         "held": held.collect::<Vec<_>>(),
         "refused": refused.collect::<Vec<_>>(),
