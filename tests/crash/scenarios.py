@@ -229,7 +229,105 @@ class Extract(Scenario):
         return [f"torn in the inbox: {text[:80]!r}" for text in torn] + [f"waits not once: {word}" for word in twice]
 
 
-ALL = [SaveNew, SaveFirst, SaveOver, Rename, Forget, Undo, Import, Erase, Accept, DreamApply, Extract]
+class Sync(Scenario):
+    """A sync through a directory. It comes to the same end after every accident, without a second version of anything."""
+
+    # Whether nothing is left to be decided in the end.
+    is_calm = True
+    words = {"reference-target": "kittiwake", "reference-harbour": "cormorant", "reference-windmill": "sanderling"}
+
+    def prepare(self, sandbox):
+        super().prepare(sandbox)
+        share = sandbox.root / "share"
+        share.mkdir(mode=0o700)
+        sandbox.must("team", "join", str(share))
+        sandbox.must("trust", "--all")
+        for name in self.words:
+            path = sandbox.vault / f"{name}.md"
+            path.write_text(path.read_text().replace("\n---\n\n", "\nmetadata:\n  scope: team\n---\n\n", 1) + "\nOne.\nTwo.\nThree.\n")
+        sandbox.must("sync")
+        self.folder = next(path for path in share.iterdir() if path.is_dir())
+        self.wanted = None
+        self.differ(sandbox)
+        sandbox.must("doctor", "--fix")
+        self.before = self.shared()
+        self.command = ("sync",)
+
+    def differ(self, sandbox):
+        """What is changed on either side since both were the same."""
+
+    def shared(self):
+        return {path.name: path.read_bytes() for path in self.folder.glob("*.md") if path.name != "MEMORY.md"}
+
+    def run(self, sandbox, wrapper=()):
+        result = super().run(sandbox, wrapper)
+        self.acked = result.acked
+        if self.wanted is None:
+            self.wanted = (sandbox.memories(), self.shared())
+        return result
+
+    def aftermath(self, sandbox, is_new):
+        memories, shared = self.wanted
+        there, was_acked = self.shared(), self.acked
+        torn = [name for name in there if there[name] not in (self.before.get(name), shared.get(name))]
+        problems = [f"{name} is torn in the shared folder" for name in torn]
+        if was_acked and there != shared:
+            problems.append(f"acknowledged, but not shared: {differences(self.before, shared, there)}")
+        again = super().run(sandbox)
+        here, there = sandbox.memories(), self.shared()
+        here.pop("reference-afterwards.md", None)
+        there.pop("reference-afterwards.md", None)
+        if not again.acked or here != memories or there != shared:
+            problems.append(f"synced again: {again}, here {sorted(here)}, there {sorted(there)}")
+        status = sandbox.memdir("team", "status")
+        if self.is_calm and not status.acked:
+            problems.append(f"not in sync: {status} {status.out}")
+        return problems + [f"{path} is left over" for path in sandbox.temp_files()]
+
+
+def rewritten(path, old, new):
+    path.write_text(path.read_text().replace(old, new))
+
+
+class SyncPull(Sync):
+    name = "sync-pull"
+    old_words = {"kittiwake": "reference-target", "whimbrel": None, "sanderling": "reference-windmill"}
+    new_words = {"whimbrel": "reference-fresh", "fulmar": "reference-target", "kittiwake": None, "sanderling": None}
+
+    def differ(self, sandbox):
+        rewritten(self.folder / "reference-target.md", "kittiwake", "fulmar")
+        (self.folder / "reference-windmill.md").unlink()
+        text = (self.folder / "reference-harbour.md").read_text().replace("reference-harbour", "reference-fresh")
+        (self.folder / "reference-fresh.md").write_text(text.replace("cormorant", "whimbrel"))
+
+
+class SyncPush(Sync):
+    name = "sync-push"
+    changes_vault = False
+    old_words = new_words = {"fulmar": "reference-target", "kittiwake": None, "sanderling": None}
+
+    def differ(self, sandbox):
+        rewritten(sandbox.vault / "reference-target.md", "kittiwake", "fulmar")
+        (sandbox.vault / "reference-windmill.md").unlink()
+        sandbox.must("save", "reference-fresh", "--type", "reference", "--scope", "team", "--description", "tides", stdin="whimbrel\n")
+
+
+class SyncMerge(Sync):
+    """Of two memories that changed on both sides one is merged and one is kept twice."""
+
+    name = "sync-merge"
+    is_calm = False
+    old_words = {"fulmar": "reference-target", "whimbrel": None, "godwit": None}
+    new_words = {"fulmar": "reference-target", "whimbrel": "reference-target", "godwit": "reference-harbour"}
+
+    def differ(self, sandbox):
+        rewritten(sandbox.vault / "reference-target.md", "One.", "One fulmar.")
+        rewritten(self.folder / "reference-target.md", "Three.", "Three whimbrel.")
+        rewritten(sandbox.vault / "reference-harbour.md", "Two.", "Two ruff.")
+        rewritten(self.folder / "reference-harbour.md", "Two.", "Two godwit.")
+
+
+ALL = [SaveNew, SaveFirst, SaveOver, Rename, Forget, Undo, Import, Erase, Accept, DreamApply, Extract, SyncPull, SyncPush, SyncMerge]
 
 
 def judge(sandbox, scenario, old, new, acked):
@@ -256,7 +354,8 @@ def judge(sandbox, scenario, old, new, acked):
     state.pop("reference-afterwards.md", None)
     if state != (new if is_new else old):
         problems.append(f"the next save changed other memories: {differences(old, new, state)}")
-    problems += [f"{path} is left over" for path in sandbox.temp_files()]
+    # What is in a shared folder is swept by who shares next.
+    problems += [f"{path} is left over" for path in sandbox.temp_files() if not path.startswith("share/")]
     problems += settled_problems(sandbox, scenario, is_new)
     problems += record_problems(sandbox)
     return problems + scenario.aftermath(sandbox, is_new)

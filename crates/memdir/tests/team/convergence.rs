@@ -1,0 +1,111 @@
+//! T1, T6, T7: whatever the order of edits, syncs and accidents, all end with the same and nothing is lost.
+//!
+//! `MEMDIR_TEAM_SEEDS=n` sets how many seeds are played, `MEMDIR_TEAM_SEED=s` repeats one.
+
+use std::ops::Range;
+use std::path::Path;
+use std::thread;
+
+use jiff::Timestamp;
+use memdir_core::change::Edit as Change;
+use memdir_core::memory::MemoryPath;
+use memdir_testkit::NOW;
+
+use crate::inside::{Cut, Inside, Meeting};
+use crate::model::{Client, Game, play};
+use crate::world::Common;
+
+/// Clocks that are right, behind, ahead, and not set at all.
+const SKEWED: [&str; 5] =
+    [NOW, "2026-04-02T07:30:00Z", "2026-04-04T10:30:00Z", "1970-01-01T00:00:07Z", "2026-04-02T10:30:05Z"];
+
+fn seeds(few: u64) -> Range<u64> {
+    let number = |name| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a whole number"));
+    match number("MEMDIR_TEAM_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..number("MEMDIR_TEAM_SEEDS").unwrap_or(few),
+    }
+}
+
+/// Plays seeds, half of them in another thread.
+#[expect(clippy::print_stdout, reason = "a failed run's log must say which seeds it played")]
+fn play_all(seeds: Range<u64>, play: impl Fn(u64) -> Result<(), String> + Sync) {
+    println!("seeds {} to {}, MEMDIR_TEAM_SEED repeats one", seeds.start, seeds.end - 1);
+    let share = |first: u64| {
+        (seeds.start + first..seeds.end).step_by(2).filter_map(|seed| play(seed).err()).collect::<Vec<_>>()
+    };
+    let failures = thread::scope(|scope| {
+        let other = scope.spawn(|| share(1));
+        [share(0), other.join().unwrap()].concat()
+    });
+    assert!(failures.is_empty(), "{} seeds failed; the first:\n{}", failures.len(), failures[0]);
+}
+
+fn clients(root: &Path, meeting: Meeting, clocks: &[&str]) -> Vec<Inside> {
+    let now = |text: &str| text.parse::<Timestamp>().unwrap();
+    clocks.iter().enumerate().map(|(n, clock)| Inside::new(root, n, meeting, now(clock))).collect()
+}
+
+fn play_inside(seed: u64, n_steps: usize, meeting: Meeting, clocks: &[&str]) -> Result<(), String> {
+    let common = Common::new();
+    let clients = clients(common.path(), meeting, clocks);
+    let mut boxed: Vec<Box<dyn Client>> =
+        clients.into_iter().map(|client| Box::new(client) as Box<dyn Client>).collect();
+    play(Game { seed, n_steps }, &mut boxed)
+}
+
+#[test]
+fn t6_five_clients_of_a_directory_converge() {
+    play_all(seeds(6), |seed| play_inside(seed, 200, Meeting::Directory, &[NOW; 5]));
+}
+
+#[test]
+fn t7_five_clients_with_five_clocks_converge() {
+    play_all(seeds(4), |seed| play_inside(seed + 10_000, 200, Meeting::Directory, &SKEWED));
+}
+
+#[test]
+fn t6_clients_of_a_repository_converge() {
+    play_all(seeds(2), |seed| play_inside(seed + 20_000, 80, Meeting::Repository, &SKEWED[..3]));
+}
+
+/// T1: two write the same memory at the same moment.
+#[test]
+fn t1_two_who_sync_at_once_lose_nothing() {
+    let common = Common::new();
+    let mut clients = clients(common.path(), Meeting::Directory, &[NOW; 2]);
+    let path = MemoryPath::new("memory-race.md").unwrap();
+    let mut words = Vec::new();
+    for round in 0..seeds(40).end {
+        for (n, client) in clients.iter().enumerate() {
+            let word = format!("w-{round}-{n}x");
+            let text = format!(
+                "---\nname: memory-race\ndescription: d\ntype: project\nmetadata:\n  scope: team\n---\n\n{word}\n"
+            );
+            let edit = match client.texts().remove("memory-race.md") {
+                None => Change::Create { path: path.clone(), text: text.into_bytes() },
+                Some(base) => {
+                    let text = format!("{base}{word}\n");
+                    Change::Replace { path: path.clone(), base: base.into_bytes(), text: text.into_bytes() }
+                }
+            };
+            assert!(client.commit(edit));
+            words.push(word);
+        }
+        thread::scope(|scope| {
+            for client in &mut clients {
+                scope.spawn(move || client.sync_through(|folder| Cut { folder, left: None }).unwrap());
+            }
+        });
+    }
+    for _ in 0..3 {
+        for client in &clients {
+            client.sync_through(|folder| Cut { folder, left: None }).unwrap();
+        }
+    }
+    let texts = clients[0].texts();
+    assert_eq!(texts, clients[1].texts());
+    let all: String = texts.into_values().collect();
+    let lost: Vec<&String> = words.iter().filter(|word| !all.contains(*word)).collect();
+    assert!(lost.is_empty(), "{lost:?}");
+}
