@@ -30,6 +30,8 @@ const WHOLE: Duration = Duration::from_secs(120);
 const IDLE: Duration = Duration::from_secs(20);
 /// How often a question is put whose connection broke.
 const MAX_BROKEN: u32 = 2;
+/// A connection that broke later than this took as long as may be waited for.
+const SOON: Duration = Duration::from_secs(5);
 /// How often a question is put to a server that has too much to do.
 const MAX_BUSY: u32 = 8;
 /// The first pause before that; the next is twice as long.
@@ -153,13 +155,14 @@ impl Line {
     pub(super) fn ask(&mut self, question: &Question) -> Result<Vec<u8>, Fault> {
         let (mut n_broken, mut n_busy, mut paused) = (0, 0, Duration::ZERO);
         loop {
+            let began = Instant::now();
             let pause = match self.attempt(question) {
                 Attempt::Answered(body) => return Ok(body),
                 Attempt::Useless(err) => return Err(Fault::Failed(err)),
                 Attempt::Silent(why) => return Err(Fault::Failed(self.unreachable(&why))),
                 Attempt::Broken(why) => {
                     n_broken += 1;
-                    if n_broken >= MAX_BROKEN || !question.may_repeat {
+                    if n_broken >= MAX_BROKEN || !question.may_repeat || began.elapsed() > SOON {
                         return Err(Fault::Failed(self.unreachable(&why)));
                     }
                     jittered(PAUSE)
