@@ -25,6 +25,6 @@ pub use remote::{
 };
 pub use report::{Conflict, Held, Refused, Report};
 pub use state::{Home, Joined, Store, Waiting, all_joined, has_team};
-pub use sync::{SyncError, Syncing, preview, run};
+pub use sync::{SyncError, Syncing, erase, preview, run};
 pub use trust::{TrustError, change as change_trust, trusted};
 pub use usage::share_usage;

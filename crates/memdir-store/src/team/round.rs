@@ -14,11 +14,11 @@ use memdir_core::team::share::Audience;
 use super::fit;
 use super::here::{self, File};
 use super::remote::{
-    About, Ask, Changes, Item, Outcome, Phase, Progress, Remote, RemoteError, State as OtherSide, Wanted,
+    About, Ask, Changes, Item, Phase, Progress, Remote, RemoteError, State as OtherSide, Wanted,
 };
 use super::report::{Conflict, Held, Refused, Report};
 use super::state::{Key, State, Store, Waiting};
-use super::sync::{SyncError, Syncing, failed};
+use super::sync::{SyncError, Syncing, erased, failed};
 use crate::vault::MAX_MEMORY;
 
 /// One attempt: the three sides of every key, and what is to happen to each.
@@ -166,14 +166,7 @@ impl<'a> Round<'a> {
         if pending.is_empty() {
             return Ok(());
         }
-        let outcomes = remote.erase(&pending).outcomes;
-        let done = |outcome: &Outcome| matches!(outcome, Outcome::Done { .. } | Outcome::Stale { .. });
-        let done: BTreeSet<MemoryPath> = pending
-            .into_iter()
-            .zip(&outcomes)
-            .filter(|(_, outcome)| done(outcome))
-            .map(|(path, _)| path)
-            .collect();
+        let done = erased(&pending, &remote.erase(&pending).outcomes);
         for path in &done {
             self.state.keys.remove(path);
             self.texts.remove(path);

@@ -6,17 +6,20 @@
 //! state from which the next run comes to the same end, because a text that is there already is recognised by its hash.
 //! Look at [`run`] first.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
+use memdir_core::memory::MemoryPath;
 use memdir_core::team::reconcile::Policy;
 
-use super::remote::{Progress, Remote, RemoteError};
+use super::remote::{Outcome, Progress, Remote, RemoteError};
 use super::report::Report;
 use super::round::Round;
+use super::state::Store;
 use crate::gate::Gate;
-use crate::lock::LockError;
+use crate::lock::{Lock, LockError};
 use crate::vault::{CommitError, Vault};
 
 /// How often a run begins anew because something moved.
@@ -100,6 +103,32 @@ pub fn preview(
     round.foretell(&mut report);
     report.traffic = remote.traffic();
     Ok(report)
+}
+
+/// Asks the other side to erase what was erased here, and nothing else. Returns what is still to be asked for.
+pub fn erase(vault: &Vault, remote: &mut dyn Remote) -> Result<Vec<MemoryPath>, SyncError> {
+    let store = Store::below(&vault.state_path());
+    let pending = store.pending_erase();
+    if pending.is_empty() {
+        return Ok(pending);
+    }
+    let pushed = remote.erase(&pending);
+    let done = erased(&pending, &pushed.outcomes);
+    let _lock = Lock::acquire(&vault.home().join("locks"), &lock_name(vault))?;
+    let mut state = store.state(&remote.about().id).map_err(|source| failed(vault, source))?;
+    state.keys.retain(|path, _| !done.contains(path));
+    store.save(&state).and_then(|()| store.erased(&done)).map_err(|source| failed(vault, source))?;
+    match pushed.cut {
+        Some(err) => Err(err.into()),
+        None => Ok(store.pending_erase()),
+    }
+}
+
+/// Says which of these are gone over there.
+pub(super) fn erased(pending: &[MemoryPath], outcomes: &[Outcome]) -> BTreeSet<MemoryPath> {
+    let is_done = |outcome: &Outcome| matches!(outcome, Outcome::Done { .. } | Outcome::Stale { .. });
+    let pairs = pending.iter().zip(outcomes);
+    pairs.filter(|(_, outcome)| is_done(outcome)).map(|(path, _)| path.clone()).collect()
 }
 
 /// Names the lock of a vault's syncs.

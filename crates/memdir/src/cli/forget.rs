@@ -12,6 +12,7 @@ use memdir_store::vault::{Erased, Loaded, Vault};
 use serde_json::json;
 
 use super::search;
+use super::team::{Team, label};
 use super::writing::{self, Why};
 use crate::context::{Context, Shelf};
 use crate::failure::{Failure, Outcome};
@@ -176,10 +177,15 @@ fn erase(targets: &[Target], shelves: &[Shelf], context: &Context, ui: &mut Ui) 
     let mentioned = mentions(targets, shelves);
     let (n_live, n_copies, n_versions) = (erased.n_live, erased.n_copies, erased.n_versions);
     let theirs = still_said_in(&erased.echoes, context);
+    let team = Team::joined(context, ui)?;
+    let asked = team.as_ref().map(|team| (label(&team.joined.home), team.erase_there(context)));
     if ui.is_json() {
+        let asked = asked.as_ref().map(|(place, asked)| {
+            json!({ "place": place, "erased": asked.is_ok(), "why": asked.as_ref().err().map(|failure| &failure.message) })
+        });
         ui.json(&json!({
             "erased": names, "files": n_live, "copies": n_copies, "versions": n_versions, "sessions": erased.n_echoes,
-            "still_mentioned_in": mentioned, "still_said_in": theirs,
+            "still_mentioned_in": mentioned, "still_said_in": theirs, "team": asked,
         }));
         return Ok(Outcome::Done);
     }
@@ -199,6 +205,16 @@ fn erase(targets: &[Target], shelves: &[Shelf], context: &Context, ui: &mut Ui) 
     }
     if !mentioned.is_empty() {
         ui.say(&format!("still linked from: {}", mentioned.join(", ")));
+    }
+    match &asked {
+        Some((place, Ok(()))) => {
+            ui.say(&format!("erased at {place} too; teammates' copies go with their next sync"))
+        }
+        Some((place, Err(failure))) => ui.warn(&format!(
+            "{place} could not be asked to erase it: {}; the next `memdir sync` asks again",
+            failure.message
+        )),
+        None => {}
     }
     ui.say("out of reach: git history, exports and backups you made, other machines");
     Ok(Outcome::Done)

@@ -15,10 +15,10 @@ use memdir_core::team::reconcile::Policy;
 use memdir_core::team::share::Audience;
 use memdir_core::team::trust::{EVERYBODY, Whence};
 use memdir_core::text::count;
-use memdir_net::team::Address;
+use memdir_net::team::{Address, Server};
 use memdir_store::team::{
     Folder, Home, Joined, Opening, Progress, Remote, RemoteError, Report, Store, SyncError, Syncing,
-    TrustError, change_trust, preview, run as sync, share_usage, trusted,
+    TrustError, change_trust, erase, preview, run as sync, share_usage, trusted,
 };
 use memdir_store::vault::Vault;
 use serde_json::json;
@@ -362,6 +362,22 @@ impl Team {
             report.traffic = remote.traffic();
         }
         Ok(report)
+    }
+
+    /// Asks the other side to erase what was erased here, for the project's vault and what else travels.
+    pub(crate) fn erase_there(&self, context: &Context) -> Result<(), Failure> {
+        let user = if self.joined.audience == Audience::Own { context.open_user()? } else { None };
+        for vault in [Some(&self.vault), user.as_ref()].into_iter().flatten() {
+            let vault_store = Store::below(&vault.state_path());
+            if vault_store.pending_erase().is_empty() {
+                continue;
+            }
+            let left = erase(vault, self.remote(vault.id(), context)?.as_mut())?;
+            if let Some(path) = left.first() {
+                return Err(Failure::error(format!("`{path}` was not erased there")));
+            }
+        }
+        Ok(())
     }
 
     /// Returns the second versions that wait for somebody to decide.
