@@ -65,6 +65,21 @@ pub struct UserSettings {
     pub dream: Mode,
     /// `[extract]`: how often what was said is looked through.
     pub extract: ExtractSettings,
+    /// `[team]`: whether teams are synced without being asked.
+    pub team: TeamSettings,
+}
+
+/// Whether teams are synced without being asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TeamSettings {
+    /// `team.auto`: at the start and the end of sessions, and by the daemon.
+    pub auto: bool,
+}
+
+impl Default for TeamSettings {
+    fn default() -> Self {
+        Self { auto: true }
+    }
 }
 
 /// How often what was said is looked through for what it teaches.
@@ -228,6 +243,10 @@ impl UserSettings {
                     }
                     None => Some(NOT_SUBAGENTS),
                 },
+                ("team.auto", toml::Value::Boolean(auto)) => {
+                    settings.team.auto = *auto;
+                    None
+                }
                 ("transcripts.keep", toml::Value::Boolean(keep)) => {
                     settings.transcripts.keep = *keep;
                     None
@@ -254,7 +273,7 @@ impl UserSettings {
                     }
                     _ => Some("is not above zero"),
                 },
-                ("off" | "transcripts.keep", _) => Some("is neither true nor false"),
+                ("off" | "transcripts.keep" | "team.auto", _) => Some("is neither true nor false"),
                 ("transcripts.max_mb" | "extract.every", _) => Some("is not a whole number"),
                 ("review", _) => Some(NOT_A_REVIEW),
                 ("subagents", _) => Some(NOT_SUBAGENTS),

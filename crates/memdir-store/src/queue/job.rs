@@ -25,6 +25,8 @@ pub enum Kind {
     DreamGate,
     /// Whether magic docs are out of date is to be looked up.
     Magic,
+    /// The memories of the project and of its team are to be brought together.
+    Sync,
 }
 
 impl Kind {
@@ -37,6 +39,7 @@ impl Kind {
             Self::Verify => "verify",
             Self::DreamGate => "dream-gate",
             Self::Magic => "magic",
+            Self::Sync => "sync",
         }
     }
 }

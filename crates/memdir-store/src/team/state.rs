@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use memdir_core::breaker;
 use memdir_core::hash::ContentHash;
 use memdir_core::memory::MemoryPath;
 use memdir_core::team::reconcile::Policy;
@@ -197,7 +198,7 @@ impl Store {
     pub fn leave(&self) -> io::Result<()> {
         let Some(dir) = self.open()? else { return Ok(()) };
         // First what makes it a team's: a crash after that leaves files that nobody reads.
-        for name in [REMOTE, STATE, MERGING, WAITING, SEEN] {
+        for name in [REMOTE, STATE, MERGING, WAITING, SEEN, AUTO] {
             dir.remove(name)?;
         }
         dir.sync()?;
@@ -215,6 +216,24 @@ impl Store {
     /// Notes what waits; not waited for, for the next sync says it again.
     pub(crate) fn note_waiting(&self, waiting: &Waiting) -> io::Result<()> {
         self.write_derived(WAITING, waiting)
+    }
+
+    /// Returns how syncs that nobody asked for went of late.
+    pub fn breaker(&self) -> breaker::State {
+        self.read(AUTO, MAX_SMALL).ok().flatten().unwrap_or_default()
+    }
+
+    /// Notes how they went; not waited for.
+    pub fn note_breaker(&self, state: &breaker::State) -> io::Result<()> {
+        self.write_derived(AUTO, state)
+    }
+
+    /// Says whether a vault was written to since the last sync, by a look at three times and no more.
+    pub fn is_behind(&self, vault: &Path) -> bool {
+        let changed = |path: &Path| std::fs::metadata(path).and_then(|found| found.modified()).ok();
+        let synced = changed(&self.path.join(WAITING));
+        let history = self.path.parent().map(|state| state.join("history"));
+        [Some(vault.to_owned()), history].into_iter().flatten().any(|path| changed(&path) > synced)
     }
 
     /// Returns how far a place was read.
@@ -355,6 +374,7 @@ impl Store {
 }
 
 const SEEN: &str = "seen.json";
+const AUTO: &str = "auto.json";
 
 /// A line of what is to be erased over there.
 #[derive(Debug, Serialize, Deserialize)]

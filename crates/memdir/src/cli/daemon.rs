@@ -1,7 +1,7 @@
 //! `memdir daemon`: the same work by a process that stays. Nobody needs it.
 //!
 //! It holds a post, of which there is one a state root, looks into the queues every second and at all projects every five
-//! minutes. A signal ends it at once and at any point: whatever it was doing is done again by the next one.
+//! minutes, and listens for news of team servers. A signal ends it at once and at any point: whatever it was doing is done again by the next one.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::failure::{Failure, Outcome};
 use crate::ui::{Column, Tone, Ui};
-use crate::work::{self, DAEMON};
+use crate::work::{self, DAEMON, Ears};
 
 /// Between two looks into the queues.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -58,8 +58,10 @@ fn stay(home: &Path, env: &Environment, every: Duration, ui: &mut Ui) -> Result<
         return Err(Failure::refusal(format!("a daemon is there already{}", who.unwrap_or_default())));
     };
     let mut looked: Option<Instant> = None;
+    let mut ears = Ears::default();
     loop {
         post.beat("waiting");
+        ears.prick_up(home, env);
         // What fails now may work the next time; nobody is there to be told.
         if let Err(failure) = work::drain(home, env, ui, &mut |job| post.beat(job)) {
             ui.warn(&failure.message);
@@ -80,6 +82,9 @@ fn look(env: &Environment, post: &mut Post, ui: &mut Ui) {
     };
     for context in contexts {
         let doing = format!("looking at {}", context.place.project.id);
+        if let Err(failure) = work::share::wish(&context) {
+            ui.warn(&failure.message);
+        }
         match work::tick(&context, &mut || post.beat(&doing)) {
             Ok(tick) if tick.is_well() => {}
             Ok(tick) => ui.say(&tick.line()),

@@ -8,6 +8,7 @@ mod server;
 
 use std::path::{Path, PathBuf};
 
+use memdir_core::breaker::State as BreakerState;
 use memdir_core::change::{Author, ChangeSet, Edit, Exit, Surface};
 use memdir_core::hash::ContentHash;
 use memdir_core::memory::Provenance;
@@ -305,9 +306,21 @@ impl Team {
         Ok(Box::new(if is_own { folder.for_own_machines() } else { folder }))
     }
 
+    /// Opens the project on its server, to wait for news there; `None` if it is shared through a folder.
+    pub(crate) fn server(&self, context: &Context) -> Result<Option<Server>, Failure> {
+        let Home::Server { about } = &self.joined.home else { return Ok(None) };
+        let project = server::named(self.vault.id(), &self.joined, context);
+        server::open(about, &project, context).map(Some)
+    }
+
     /// Brings both sides together.
     pub(crate) fn sync(&self, policy: Option<Policy>, context: &Context, ui: &Ui) -> Result<Report, Failure> {
-        self.with_all(policy, context, ui, Act::Sync)
+        let report = self.with_all(policy, context, ui, Act::Sync)?;
+        if report.cut.is_none() && self.store.breaker() != BreakerState::default() {
+            // It is there again, whoever found out.
+            let _ = self.store.note_breaker(&BreakerState::default());
+        }
+        Ok(report)
     }
 
     /// Says what that would do.

@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 const MAX_LINE: usize = 400;
 
 /// Leaves a line about what went wrong.
-pub(super) fn tell(agent: &str, event: &str, what: &str) {
+pub(crate) fn tell(agent: &str, event: &str, what: &str) {
     let line = format!("{agent} {event}: {what}");
     let line = fit(&visible_line(&outlet::clean(&line)), MAX_LINE).to_string();
     let (sender, receiver) = mpsc::sync_channel(1);

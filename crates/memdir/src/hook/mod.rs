@@ -13,7 +13,7 @@
 //! Look at [`desk::Desk::answer`] first: one short function a moment.
 
 pub(crate) mod desk;
-mod log;
+pub(crate) mod log;
 mod magic;
 pub(crate) mod opening;
 mod tools;

@@ -59,6 +59,10 @@ impl Desk<'_> {
             }
         };
         let queue = Queue::of(&self.context.place);
+        if kind == Kind::Settle {
+            // What the team wrote meanwhile is fetched beside the session; the end of a session wishes for it later.
+            let _ = work::share::wish(&self.context);
+        }
         if queue.push(&job).is_ok() {
             let _ = work::start(&self.context.place.home, &queue);
         }

@@ -10,7 +10,8 @@
 //!                     │                              │     ├▶ settle what others wrote, page, index
 //!                     └ a daemon is there: nothing   │     ├▶ verify claims against the project
 //!                                     daemon · watch ┘     ├▶ dream-gate puts memories in order
-//!                                                          └▶ magic  documents that keep themselves up to date
+//!                                                          ├▶ magic  documents that keep themselves up to date
+//!                                                          └▶ sync   the team's memories and ours
 //! ```
 //!
 //! A job may be done twice if its worker is killed in the middle, so each of them looks at what is there before it adds to
@@ -20,9 +21,11 @@ mod asked;
 mod dream;
 mod end;
 pub(crate) mod extract;
+mod listen;
 pub(crate) mod magic;
 pub(crate) mod mind;
 mod settle;
+pub(crate) mod share;
 mod start;
 mod tick;
 mod turn;
@@ -40,6 +43,7 @@ use crate::context::{self, Context};
 use crate::failure::Failure;
 use crate::ui::Ui;
 
+pub(crate) use listen::Ears;
 pub(crate) use start::{DAEMON, detach, start};
 pub(crate) use tick::{Tick, places, tick};
 
@@ -120,13 +124,18 @@ fn run(job: &Job, project: &str, env: &Environment, beat: &mut dyn FnMut()) -> R
         return Ok(());
     }
     match job.kind {
-        Kind::Turn => turn::run(job, &context, beat).and_then(|()| after(job, &context)),
+        Kind::Turn => turn::run(job, &context, beat)
+            .and_then(|()| after(job, &context))
+            .and_then(|()| share::wish_if_behind(&context)),
         // Counted before its end wishes for a dream.
-        Kind::End => after(job, &context).and_then(|()| end::run(job, &context, beat)),
+        Kind::End => after(job, &context)
+            .and_then(|()| end::run(job, &context, beat))
+            .and_then(|()| share::wish(&context)),
         Kind::Settle => settle::run(&context),
         Kind::Verify => tick(&context, beat).map(drop),
         Kind::Magic => magic::run(job, &context, beat),
         Kind::DreamGate => dream::run(&context, beat),
+        Kind::Sync => share::run(&context),
     }
 }
 
