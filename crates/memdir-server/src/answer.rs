@@ -83,7 +83,8 @@ impl Answer {
 /// What went wrong, on its way to become an answer.
 #[derive(Debug, Clone)]
 pub(crate) struct Problem {
-    pub(crate) trouble: Trouble,
+    /// Boxed, because a `Result` is as large as its larger half.
+    pub(crate) trouble: Box<Trouble>,
     pub(crate) headers: HeaderMap,
 }
 
@@ -91,7 +92,7 @@ impl Problem {
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
         let message = message.into();
         let trouble = Trouble { code, message, kinds: Vec::new(), supported: Vec::new(), current: None };
-        Self { trouble, headers: HeaderMap::new() }
+        Self { trouble: Box::new(trouble), headers: HeaderMap::new() }
     }
 
     pub(crate) fn bad(message: impl Into<String>) -> Self {
@@ -124,7 +125,7 @@ impl Problem {
     }
 
     pub(crate) fn answer(&self) -> Answer {
-        let body = ErrorBody { error: self.trouble.clone() };
+        let body = ErrorBody { error: Trouble::clone(&self.trouble) };
         let failed = || Answer::new(500, "application/json", &b"{}"[..]);
         let mut answer = Answer::json(self.trouble.code.status(), &body).unwrap_or_else(|_| failed());
         answer.headers.extend(self.headers.clone());

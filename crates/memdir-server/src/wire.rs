@@ -142,9 +142,8 @@ impl Heads {
                         bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| end + 1);
                     head.extend_from_slice(&bytes[..line]);
                     bytes = &bytes[line..];
-                    if head.len() > MAX_HEAD {
-                        self.0 = Place::Lost { is_odd: true };
-                    } else if head.ends_with(b"\n") && !head.ends_with(b"\r\n") {
+                    let is_bare = head.ends_with(b"\n") && !head.ends_with(b"\r\n");
+                    if is_bare || head.len() > MAX_HEAD {
                         self.0 = Place::Lost { is_odd: true };
                     } else if head.ends_with(b"\r\n\r\n") {
                         self.0 = after(head);

@@ -4,7 +4,7 @@ use hyper::header::{HeaderName, IF_MATCH, IF_NONE_MATCH};
 use memdir_core::hash::ContentHash;
 use memdir_core::memory::MemoryPath;
 use memdir_core::team::wire::{
-    Base, Batch, BatchReply, Code, ETag, MAX_OPS, Op, OpResult, ProjectName, TeamKind,
+    Base, Batch, BatchReply, Code, ETag, MAX_OPS, Op, OpResult, ProjectName, TeamKind, Trouble,
 };
 
 use super::{App, Call, apart, check};
@@ -206,14 +206,17 @@ fn result(path: String, done: Result<Written, Problem>) -> OpResult {
             hash: Some(written.state.hash),
             ..empty
         },
-        Err(Problem { trouble, .. }) => OpResult {
-            status: trouble.code.status(),
-            code: Some(trouble.code),
-            message: Some(trouble.message),
-            kinds: trouble.kinds,
-            current: trouble.current,
-            ..empty
-        },
+        Err(problem) => {
+            let Trouble { code, message, kinds, current, .. } = *problem.trouble;
+            OpResult {
+                status: code.status(),
+                code: Some(code),
+                message: Some(message),
+                kinds,
+                current,
+                ..empty
+            }
+        }
     }
 }
 
