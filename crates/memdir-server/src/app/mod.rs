@@ -296,7 +296,7 @@ impl<S: Storage> App<S> {
         }
         door::is_taken(route.takes, &head.headers)?;
         let limit = self.most(route);
-        let is_packed = door::is_packed(&head.headers)?;
+        let is_packed = limit > 0 && door::is_packed(&head.headers)?;
         let expected = if is_packed { limit } else { expected(&body, limit) };
         let _room = self.make_room(expected).await?;
         let body = self.read(limit, is_packed, body).await?;
