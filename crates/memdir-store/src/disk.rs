@@ -394,6 +394,20 @@ impl Dir {
         Ok(rustix::fs::fchmod(file.as_fd(), FILE_MODE)?)
     }
 
+    /// Removes what killed writers left half-written here. The caller holds the lock under which files are written here.
+    pub fn sweep(&self) {
+        let mut left = Vec::new();
+        let listed = self.for_each(|name, kind| {
+            if kind == EntryKind::File && name.starts_with(TEMP_PREFIX) {
+                left.push(name.to_owned());
+            }
+        });
+        if listed.is_ok() {
+            // What cannot be removed now is tried again by the next writer.
+            left.iter().for_each(|name| drop(self.remove(name)));
+        }
+    }
+
     /// Appends `line` and a newline to the ledger `name`. What a crash left of a torn last line is cut off first.
     pub fn append_line(&self, name: &str, line: &str) -> io::Result<()> {
         let mut file = self.open_or_create(name, true)?;

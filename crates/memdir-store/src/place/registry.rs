@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use super::path::is_missing;
 use super::warning::Warning;
-use crate::disk::{Dir, EntryKind, ReadError, TEMP_PREFIX};
+use crate::disk::{Dir, EntryKind, ReadError};
 use crate::lock::{Lock, LockError};
 
 /// The registry's file name below the state root.
@@ -238,7 +238,8 @@ impl Registry {
         let _lock = Lock::acquire(&home.join("locks"), "registry.lock").map_err(RegistryError::from)?;
         let write_error = |source| RegistryError::Write { path: path.clone(), source };
         let dir = Dir::open(home).map_err(write_error)?;
-        sweep(&dir);
+        // Whoever writes a file directly below the state root holds the lock.
+        dir.sweep();
         let bytes = read(home)?;
         let (mut registry, mut warnings) = match &bytes {
             None => (Self::empty(), Vec::new()),
@@ -377,20 +378,6 @@ fn read(home: &Path) -> Result<Option<Vec<u8>>, RegistryError> {
         Ok(dir) => dir.read(REGISTRY, MAX_REGISTRY).map_err(error),
         Err(err) if is_missing(&err) => Ok(None),
         Err(err) => Err(error(err.into())),
-    }
-}
-
-/// Removes what a killed writer left. Whoever writes a file directly below the state root holds the lock.
-fn sweep(dir: &Dir) {
-    let mut left = Vec::new();
-    let listed = dir.for_each(|name, kind| {
-        if kind == EntryKind::File && name.starts_with(TEMP_PREFIX) {
-            left.push(name.to_owned());
-        }
-    });
-    if listed.is_ok() {
-        // What cannot be removed now is tried again by the next writer.
-        left.iter().for_each(|name| drop(dir.remove(name)));
     }
 }
 

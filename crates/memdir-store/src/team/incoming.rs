@@ -44,6 +44,7 @@ impl Round<'_> {
     ) -> Result<(), SyncError> {
         let vault = self.syncing.vault;
         let _lock = Lock::acquire(&vault.home().join("locks"), &lock_name(vault))?;
+        self.store.sweep();
         let standing = self.store.state(&self.about.id).map_err(|source| failed(vault, source))?;
         if standing != self.loaded {
             // Another sync came first; what it knows is better than what we planned with.

@@ -344,6 +344,14 @@ impl Store {
         self.write_derived(SEEN, seen)
     }
 
+    /// Removes what killed syncs left half-written. The caller holds the lock of syncs; what is written without it is
+    /// derived, or is written once more.
+    pub(crate) fn sweep(&self) {
+        if let Ok(Some(dir)) = self.open() {
+            dir.sweep();
+        }
+    }
+
     fn open(&self) -> io::Result<Option<Dir>> {
         match Dir::open(&self.path) {
             Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(None),
