@@ -39,6 +39,8 @@ const TEAM: &str = "team";
 const IN_REPOSITORY: &str = ".memdir/team";
 /// Makes git keep the lines of both sides where two branches changed a list; the index page is rendered anew anyway.
 const ATTRIBUTES: &str = "team/MEMORY.md merge=union\nerased merge=union\n";
+/// Keeps what a killed process left half-written out of every commit.
+const IGNORED: &str = ".memdir-tmp-*\n";
 /// No ledger of a month is larger.
 const MAX_LEDGER: u64 = 64 * 1024 * 1024;
 /// Stands for the version of what is deleted.
@@ -198,17 +200,19 @@ impl<'a> Folder<'a> {
         self.vault.as_ref().ok_or_else(|| io_error(&self.path, io::ErrorKind::NotFound.into()))
     }
 
-    /// Tells git about the index page, before the first one is written: a file that is made any earlier stands in the way
+    /// Tells git about the index page and half-written files, before the first one is written: a file that is made any earlier stands in the way
     /// of a teammate's, who told it already.
     fn tell_git(&self, vault: &Vault) -> io::Result<()> {
         if self.past.is_none() || vault.dir().stat(INDEX_PAGE)?.is_some() {
             return Ok(());
         }
         let ours = Dir::open(&self.work_tree)?.sub(OURS)?;
-        match ours.stat(".gitattributes")? {
-            Some(_) => Ok(()),
-            None => ours.replace(".gitattributes", ATTRIBUTES.as_bytes()),
+        for (name, text) in [(".gitattributes", ATTRIBUTES), (".gitignore", IGNORED)] {
+            if ours.stat(name)?.is_none() {
+                ours.replace(name, text.as_bytes())?;
+            }
         }
+        Ok(())
     }
 }
 
