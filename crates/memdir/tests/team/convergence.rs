@@ -13,6 +13,7 @@ use memdir_testkit::NOW;
 
 use crate::inside::{Cut, Inside, Meeting};
 use crate::model::{Client, Game, play};
+use crate::outside::{self, Directory, Outside, Repository};
 use crate::world::Common;
 
 /// Clocks that are right, behind, ahead, and not set at all.
@@ -67,6 +68,26 @@ fn t7_five_clients_with_five_clocks_converge() {
 #[test]
 fn t6_clients_of_a_repository_converge() {
     play_all(seeds(2), |seed| play_inside(seed + 20_000, 80, Meeting::Repository, &SKEWED[..3]));
+}
+
+fn play_outside(seed: u64, n_steps: usize, clocks: &[&str], is_repository: bool) -> Result<(), String> {
+    let common = Common::new();
+    let meeting: Box<dyn outside::Meeting> =
+        if is_repository { Box::new(Repository) } else { Box::new(Directory(common.share())) };
+    let client = |(n, now): (usize, &&str)| Outside::new(&common, n, now, meeting.as_ref());
+    let mut clients: Vec<Box<dyn Client + '_>> =
+        clocks.iter().enumerate().map(|one| Box::new(client(one)) as Box<dyn Client + '_>).collect();
+    play(Game { seed, n_steps }, &mut clients)
+}
+
+#[test]
+fn t6_c1_real_commands_that_are_killed_converge() {
+    play_all(seeds(3), |seed| play_outside(seed + 30_000, 60, &SKEWED[..3], false));
+}
+
+#[test]
+fn t6_c1_real_commands_in_a_repository_that_are_killed_converge() {
+    play_all(seeds(1), |seed| play_outside(seed + 40_000, 50, &SKEWED[..3], true));
 }
 
 /// T1: two write the same memory at the same moment.

@@ -8,6 +8,7 @@ mod hostile;
 mod inside;
 mod machines;
 mod model;
+mod outside;
 mod secrets;
 mod sharing;
 mod trust;

@@ -71,7 +71,7 @@ pub(crate) fn play(game: Game, clients: &mut [Box<dyn Client + '_>]) -> Result<(
         let Some(edit) = think(&texts, &format!("w-{n}-{who}x"), &mut random) else { continue };
         story.push(format!("{n}: {who} {edit:?}"));
         let heard = client.edit(&edit, &mut random);
-        talk.take(&texts, &client.texts(), heard);
+        talk.take(&edit, &texts, &client.texts(), heard);
     }
     for _ in 0..LAST_ROUNDS {
         clients.iter_mut().for_each(|client| client.sync(None));
@@ -89,10 +89,17 @@ struct Words {
 }
 
 impl Words {
-    /// Takes in what an edit brought and took away.
-    fn take(&mut self, before: &Texts, after: &Texts, heard: Heard) {
+    /// Takes in what an edit brought and took away. A word may stand in two memories, of which two people take one each.
+    fn take(&mut self, edit: &Edit, before: &Texts, after: &Texts, heard: Heard) {
+        let (was, is) = match edit {
+            Edit::Create { file, .. } | Edit::Replace { file, .. } | Edit::Remove { file, .. } => {
+                (file, file)
+            }
+            Edit::Rename { from, to, .. } => (from, to),
+        };
+        let of = |texts: &Texts, file: &String| texts.get(file).map(|text| words(text)).unwrap_or_default();
+        self.dropped.extend(of(before, was).difference(&of(after, is)).cloned());
         let (before, after) = (all_words(before), all_words(after));
-        self.dropped.extend(before.difference(&after).cloned());
         if heard != Heard::Nobody {
             self.said.extend(after.difference(&before).cloned());
         }

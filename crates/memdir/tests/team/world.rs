@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use memdir_testkit::{Invocation, Output, Sandbox, Tree};
 use serde_json::{Value, json};
@@ -231,6 +232,23 @@ impl Machine {
     pub(crate) fn pull(&self) {
         self.git(&["pull", "-q", "--ff-only", "hub", "main"]);
     }
+}
+
+/// Builds the program that kills another at one of its file changes.
+pub(crate) fn killat() -> PathBuf {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    let build = || {
+        let killat = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("killat-{}", std::process::id()));
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/crash/killat.c");
+        let built = Command::new("cc").args(["-O1", "-o"]).args([&killat, &source]).status();
+        assert!(
+            built.is_ok_and(|status| status.success()),
+            "a C compiler is needed to build {}",
+            source.display()
+        );
+        killat
+    };
+    BUILT.get_or_init(build).clone()
 }
 
 /// Where Claude Code keeps the memories of a project.
