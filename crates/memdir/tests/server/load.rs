@@ -218,7 +218,12 @@ fn t11_a_hundred_clients_end_with_the_same_memories() {
                         // One of their own, and one that twenty of them write.
                         write_until_done(&mut connection, member, &format!("project-own-{n}-{change}.md"), n);
                         if n % 5 == 0 {
-                            write_until_done(&mut connection, member, &format!("project-shared-{change}.md"), n);
+                            write_until_done(
+                                &mut connection,
+                                member,
+                                &format!("project-shared-{change}.md"),
+                                n,
+                            );
                         }
                     }
                 })

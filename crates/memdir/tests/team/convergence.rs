@@ -4,16 +4,18 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 use std::thread;
 
 use jiff::Timestamp;
 use memdir_core::change::Edit as Change;
 use memdir_core::memory::MemoryPath;
-use memdir_testkit::NOW;
+use memdir_core::team::wire::ProjectName;
+use memdir_testkit::{Database, NOW, Postgres};
 
-use crate::inside::{Cut, Inside, Meeting};
+use crate::inside::{Inside, Meeting, Seats};
 use crate::model::{Client, Game, play};
-use crate::outside::{self, Directory, Outside, Repository};
+use crate::outside::{self, Directory, Outside, Repository, Server};
 use crate::world::Common;
 
 /// Clocks that are right, behind, ahead, and not set at all.
@@ -42,12 +44,12 @@ fn play_all(seeds: Range<u64>, play: impl Fn(u64) -> Result<(), String> + Sync) 
     assert!(failures.is_empty(), "{} seeds failed; the first:\n{}", failures.len(), failures[0]);
 }
 
-fn clients(root: &Path, meeting: Meeting, clocks: &[&str]) -> Vec<Inside> {
+fn clients(root: &Path, meeting: &Meeting, clocks: &[&str]) -> Vec<Inside> {
     let now = |text: &str| text.parse::<Timestamp>().unwrap();
-    clocks.iter().enumerate().map(|(n, clock)| Inside::new(root, n, meeting, now(clock))).collect()
+    clocks.iter().enumerate().map(|(n, clock)| Inside::new(root, n, meeting.clone(), now(clock))).collect()
 }
 
-fn play_inside(seed: u64, n_steps: usize, meeting: Meeting, clocks: &[&str]) -> Result<(), String> {
+fn play_inside(seed: u64, n_steps: usize, meeting: &Meeting, clocks: &[&str]) -> Result<(), String> {
     let common = Common::new();
     let clients = clients(common.path(), meeting, clocks);
     let mut boxed: Vec<Box<dyn Client>> =
@@ -57,23 +59,27 @@ fn play_inside(seed: u64, n_steps: usize, meeting: Meeting, clocks: &[&str]) -> 
 
 #[test]
 fn t6_five_clients_of_a_directory_converge() {
-    play_all(seeds(6), |seed| play_inside(seed, 200, Meeting::Directory, &[NOW; 5]));
+    play_all(seeds(6), |seed| play_inside(seed, 200, &Meeting::Directory, &[NOW; 5]));
 }
 
 #[test]
 fn t7_five_clients_with_five_clocks_converge() {
-    play_all(seeds(4), |seed| play_inside(seed + 10_000, 200, Meeting::Directory, &SKEWED));
+    play_all(seeds(4), |seed| play_inside(seed + 10_000, 200, &Meeting::Directory, &SKEWED));
 }
 
 #[test]
 fn t6_clients_of_a_repository_converge() {
-    play_all(seeds(2), |seed| play_inside(seed + 20_000, 80, Meeting::Repository, &SKEWED[..3]));
+    play_all(seeds(2), |seed| play_inside(seed + 20_000, 80, &Meeting::Repository, &SKEWED[..3]));
 }
 
-fn play_outside(seed: u64, n_steps: usize, clocks: &[&str], is_repository: bool) -> Result<(), String> {
+fn play_outside(
+    seed: u64,
+    n_steps: usize,
+    clocks: &[&str],
+    meeting: impl FnOnce(&Common) -> Box<dyn outside::Meeting>,
+) -> Result<(), String> {
     let common = Common::new();
-    let meeting: Box<dyn outside::Meeting> =
-        if is_repository { Box::new(Repository) } else { Box::new(Directory(common.share())) };
+    let meeting = meeting(&common);
     let client = |(n, now): (usize, &&str)| Outside::new(&common, n, now, meeting.as_ref());
     let mut clients: Vec<Box<dyn Client + '_>> =
         clocks.iter().enumerate().map(|one| Box::new(client(one)) as Box<dyn Client + '_>).collect();
@@ -82,22 +88,51 @@ fn play_outside(seed: u64, n_steps: usize, clocks: &[&str], is_repository: bool)
 
 #[test]
 fn t6_c1_real_commands_that_are_killed_converge() {
-    play_all(seeds(3), |seed| play_outside(seed + 30_000, 60, &SKEWED[..3], false));
+    play_all(seeds(3), |seed| {
+        play_outside(seed + 30_000, 60, &SKEWED[..3], |common| Box::new(Directory(common.share())))
+    });
 }
 
 #[test]
 fn t6_c1_real_commands_in_a_repository_that_are_killed_converge() {
-    play_all(seeds(1), |seed| play_outside(seed + 40_000, 50, &SKEWED[..3], true));
+    play_all(seeds(1), |seed| play_outside(seed + 40_000, 50, &SKEWED[..3], |_| Box::new(Repository)));
 }
 
-/// T1: two write the same memory at the same moment.
 #[test]
-fn t1_two_who_sync_at_once_lose_nothing() {
+fn t6_c1_real_commands_with_a_server_that_are_killed_converge() {
+    play_all(seeds(2), |seed| play_outside(seed + 60_000, 60, &SKEWED[..3], |_| Box::new(Server::start())));
+}
+
+/// Plays games on a server, each in a project of its own.
+fn play_on_a_server(few: u64, database: Database) {
+    let seats = Arc::new(Seats::new(SKEWED.len(), database));
+    play_all(seeds(few), |seed| {
+        let project = ProjectName::new(&format!("game-{seed}")).unwrap();
+        let clocks = if seed % 2 == 0 { [NOW; 5] } else { SKEWED };
+        play_inside(seed + 50_000, 200, &Meeting::Server(seats.clone(), project), &clocks)
+    });
+}
+
+/// T6, T7.
+#[test]
+fn t6_five_clients_of_a_server_converge() {
+    play_on_a_server(6, Database::Sqlite);
+}
+
+/// T6, T7.
+#[test]
+fn t6_five_clients_of_a_server_on_postgresql_converge() {
+    let postgres = Postgres::start();
+    play_on_a_server(4, Database::Postgres(postgres.address_of("postgres", "memdir")));
+}
+
+/// T1: two write the same memory at the same moment, again and again.
+fn race(meeting: &Meeting, n_rounds: u64) {
     let common = Common::new();
-    let mut clients = clients(common.path(), Meeting::Directory, &[NOW; 2]);
+    let mut clients = clients(common.path(), meeting, &[NOW; 2]);
     let path = MemoryPath::new("memory-race.md").unwrap();
     let mut words = Vec::new();
-    for round in 0..seeds(40).end {
+    for round in 0..n_rounds {
         for (n, client) in clients.iter().enumerate() {
             let word = format!("w-{round}-{n}x");
             let text = format!(
@@ -115,13 +150,13 @@ fn t1_two_who_sync_at_once_lose_nothing() {
         }
         thread::scope(|scope| {
             for client in &mut clients {
-                scope.spawn(move || client.sync_through(|folder| Cut { folder, left: None }).unwrap());
+                scope.spawn(move || client.sync_through(None).unwrap());
             }
         });
     }
     for _ in 0..3 {
         for client in &clients {
-            client.sync_through(|folder| Cut { folder, left: None }).unwrap();
+            client.sync_through(None).unwrap();
         }
     }
     let texts = clients[0].texts();
@@ -129,4 +164,15 @@ fn t1_two_who_sync_at_once_lose_nothing() {
     let all: String = texts.into_values().collect();
     let lost: Vec<&String> = words.iter().filter(|word| !all.contains(*word)).collect();
     assert!(lost.is_empty(), "{lost:?}");
+}
+
+#[test]
+fn t1_two_who_sync_at_once_through_a_directory_lose_nothing() {
+    race(&Meeting::Directory, seeds(40).end);
+}
+
+#[test]
+fn t1_two_who_sync_at_once_with_a_server_lose_nothing() {
+    let seats = Arc::new(Seats::new(2, Database::Sqlite));
+    race(&Meeting::Server(seats, ProjectName::new("race").unwrap()), seeds(40).end);
 }

@@ -2,19 +2,24 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use memdir_core::change::{Author, ChangeSet, Edit as Change, Exit, Surface};
 use memdir_core::memory::{MemoryPath, Provenance};
 use memdir_core::team::reconcile::Policy;
+use memdir_core::team::wire::ProjectName;
+use memdir_net::team::{Account, Server};
+use memdir_net::{Base, Variables};
 use memdir_store::gate::Gate;
+use memdir_store::keys::Secret;
 use memdir_store::place::{Environment, Place, locate};
 use memdir_store::team::{
     About, Ask, Changes, Folder, Opening, Outcome, Progress, Pushed, Remote, RemoteError, Report, SyncError,
     Syncing, Traffic, Wanted, Write, run,
 };
 use memdir_store::vault::Vault;
-use memdir_testkit::{Random, Tree};
+use memdir_testkit::{Database, Random, TeamServer, Tree};
 
 use crate::model::{Client, Edit, Heard, Texts};
 use crate::world::{git, memories};
@@ -23,16 +28,47 @@ use crate::world::{git, memories};
 const PROJECT: &str = "shop";
 
 /// Where clients of this process meet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone)]
 pub(crate) enum Meeting {
     /// A directory.
     Directory,
     /// `.memdir/team` of a repository that everybody has a clone of.
     Repository,
+    /// A project on a server.
+    Server(Arc<Seats>, ProjectName),
+}
+
+/// A server with a member for each client.
+pub(crate) struct Seats {
+    members: Vec<(About, Secret)>,
+    /// Killed when the last game is over.
+    _server: TeamServer,
+}
+
+impl Seats {
+    /// Starts a server that keeps its team in `database`, and lets `n` members in.
+    pub(crate) fn new(n: usize, database: Database) -> Self {
+        let setup = TeamServer::prepare(env!("CARGO_BIN_EXE_memdir")).database(database);
+        let server = setup.options(&["--rate", "100000", "--burst", "100000"]).start();
+        let admin = server.admin();
+        let base = Base::parse(&server.url()).unwrap();
+        let seat = |n: usize| {
+            let token = Secret::new(&server.add(&admin, &format!("client-{n}"), "write").token).unwrap();
+            (Account::recognise(&base, token.clone(), &Variables::default()).unwrap(), token)
+        };
+        Self { members: (0..n).map(seat).collect(), _server: server }
+    }
+
+    fn open(&self, n: usize, project: &ProjectName) -> Server {
+        let (about, token) = &self.members[n];
+        Server::open(about, project.clone(), token.clone(), &Variables::default()).unwrap()
+    }
 }
 
 /// One machine.
 pub(crate) struct Inside {
+    /// Which of them it is.
+    n: usize,
     meeting: Meeting,
     share: PathBuf,
     home: PathBuf,
@@ -53,7 +89,7 @@ impl Inside {
             fs::create_dir_all(dir).unwrap();
             fs::set_permissions(dir, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
         }
-        if meeting == Meeting::Repository {
+        if matches!(meeting, Meeting::Repository) {
             git(&own, &["clone", "-q", root.join("origin.git").to_str().unwrap(), "work"]);
             git(&clone, &["config", "user.email", &format!("client-{n}@shop.example")]);
             git(&clone, &["config", "user.name", "client"]);
@@ -69,21 +105,22 @@ impl Inside {
         });
         let place = locate(&env).unwrap();
         let vault = Vault::create(&home, PROJECT, &own.join("vault")).unwrap();
-        Self { meeting, share, home, clone, env, place, vault, gate: Gate::default(), now }
+        Self { n, meeting, share, home, clone, env, place, vault, gate: Gate::default(), now }
     }
 
-    /// Brings both sides together through what `open` makes of the other side.
-    pub(crate) fn sync_through(&self, open: impl FnOnce(Folder<'_>) -> Cut<'_>) -> Result<Report, SyncError> {
+    /// Brings both sides together; `left` says after how many calls the connection breaks, and how much of the last is done.
+    pub(crate) fn sync_through(&self, left: Option<(usize, usize)>) -> Result<Report, SyncError> {
         let Self { place, env, gate, now, .. } = self;
         let opening = Opening { place, project: PROJECT, env, gate, now: *now };
-        let folder = match self.meeting {
-            Meeting::Directory => Folder::of_directory(opening, &self.share)?,
-            Meeting::Repository => Folder::of_repository(opening)?,
+        let other: Box<dyn Remote + '_> = match &self.meeting {
+            Meeting::Directory => Box::new(Folder::of_directory(opening, &self.share)?),
+            Meeting::Repository => Box::new(Folder::of_repository(opening)?),
+            Meeting::Server(seats, project) => Box::new(seats.open(self.n, project)),
         };
         let believes = |_: Option<&str>| true;
         let syncing =
             Syncing { vault: &self.vault, gate, now: *now, policy: Policy::Merge, believes: &believes };
-        run(&syncing, &mut open(folder), &mut |_| {})
+        run(&syncing, &mut Cut { other, left }, &mut |_| {})
     }
 
     /// Proposes a change as a command does.
@@ -116,13 +153,13 @@ impl Inside {
     }
 
     fn pull(&self) {
-        if self.meeting == Meeting::Repository {
+        if matches!(self.meeting, Meeting::Repository) {
             git(&self.clone, &["pull", "-q", "--ff-only", "origin", "main"]);
         }
     }
 
     fn push(&self) {
-        if self.meeting == Meeting::Repository {
+        if matches!(self.meeting, Meeting::Repository) {
             git(&self.clone, &["add", "-A"]);
             git(&self.clone, &["commit", "-q", "--allow-empty", "-m", "memories"]);
             git(&self.clone, &["push", "-q", "origin", "HEAD:main"]);
@@ -162,7 +199,7 @@ impl Client for Inside {
     fn sync(&mut self, cut: Option<&mut Random>) {
         self.pull();
         let left = cut.map(|random| (random.below(4), random.below(3)));
-        let synced = self.sync_through(|folder| Cut { folder, left });
+        let synced = self.sync_through(left);
         if left.is_none() {
             let report = synced.unwrap();
             assert!(report.is_in_sync(), "{report:?}");
@@ -181,10 +218,10 @@ impl Client for Inside {
 }
 
 /// A connection that breaks off after so many calls, in one of three ways.
-pub(crate) struct Cut<'a> {
-    pub(crate) folder: Folder<'a>,
+struct Cut<'a> {
+    other: Box<dyn Remote + 'a>,
     /// After how many calls, and whether nothing, a part or all of the last one is done before.
-    pub(crate) left: Option<(usize, usize)>,
+    left: Option<(usize, usize)>,
 }
 
 impl Cut<'_> {
@@ -205,11 +242,11 @@ fn cut() -> RemoteError {
 
 impl Remote for Cut<'_> {
     fn about(&self) -> &About {
-        self.folder.about()
+        self.other.about()
     }
 
     fn changes(&mut self, ask: &Ask<'_>, tell: &mut dyn FnMut(Progress)) -> Result<Changes, RemoteError> {
-        if self.breaks().is_some() { Err(cut()) } else { self.folder.changes(ask, tell) }
+        if self.breaks().is_some() { Err(cut()) } else { self.other.changes(ask, tell) }
     }
 
     fn texts(
@@ -217,22 +254,22 @@ impl Remote for Cut<'_> {
         wanted: &[Wanted],
         tell: &mut dyn FnMut(Progress),
     ) -> Result<Vec<Option<Vec<u8>>>, RemoteError> {
-        if self.breaks().is_some() { Err(cut()) } else { self.folder.texts(wanted, tell) }
+        if self.breaks().is_some() { Err(cut()) } else { self.other.texts(wanted, tell) }
     }
 
     fn push(&mut self, writes: &[Write], tell: &mut dyn FnMut(Progress)) -> Pushed {
-        let Some(how) = self.breaks() else { return self.folder.push(writes, tell) };
+        let Some(how) = self.breaks() else { return self.other.push(writes, tell) };
         let n_done = [0, writes.len() / 2, writes.len()][how];
-        self.folder.push(&writes[..n_done], tell);
+        self.other.push(&writes[..n_done], tell);
         // What was done is done, but nobody heard of it.
         Pushed { outcomes: vec![Outcome::Unknown; writes.len()], cursor: None, cut: Some(cut()) }
     }
 
     fn erase(&mut self, paths: &[MemoryPath]) -> Pushed {
-        self.folder.erase(paths)
+        self.other.erase(paths)
     }
 
     fn traffic(&self) -> Traffic {
-        self.folder.traffic()
+        self.other.traffic()
     }
 }

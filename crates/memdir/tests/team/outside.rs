@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use memdir_testkit::{Random, Tree};
+use memdir_testkit::{Member, Random, TeamServer, Tree};
+use serde_json::json;
 
 use crate::model::{Client, Edit, Heard, Texts};
 use crate::world::{Common, Machine, memories};
@@ -46,6 +47,30 @@ impl Meeting for Repository {
 
     fn after(&self, machine: &Machine) {
         machine.push();
+    }
+}
+
+/// A server of the game's own.
+pub(crate) struct Server {
+    server: TeamServer,
+    admin: Member,
+}
+
+impl Server {
+    pub(crate) fn start() -> Self {
+        let server = TeamServer::start(env!("CARGO_BIN_EXE_memdir"));
+        Self { admin: server.admin(), server }
+    }
+}
+
+impl Meeting for Server {
+    fn join(&self, machine: &Machine) {
+        let ask = self.admin.ask("POST", "/invites").json(&json!({ "scope": "write" }));
+        let invited = self.server.ask(&ask).want(201).json();
+        let address = format!("{}#{}", self.server.url(), invited["invite"].as_str().unwrap());
+        let name = machine.clone.file_name().unwrap().to_str().unwrap();
+        machine.memdir(&["team", "join", &address, "--as", name]).ok();
+        machine.memdir(&["trust", "--all"]).ok();
     }
 }
 
