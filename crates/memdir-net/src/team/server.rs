@@ -11,8 +11,8 @@ use memdir_core::hash::ContentHash;
 use memdir_core::memory::MemoryPath;
 use memdir_core::team::wire::{self, Batch, BatchReply, Code, LedgerName, Op, ProjectName, TeamName};
 use memdir_store::team::{
-    About, Appended, Ask, Changes, Cursor, Outcome, Phase, Progress, Pushed, Remote, RemoteError, State,
-    Traffic, UsageFile, Wanted, Write,
+    About, Appended, Ask, Changes, Cursor, Known, Outcome, Phase, Progress, Pushed, Remote, RemoteError,
+    State, Traffic, UsageFile, Wanted, Write,
 };
 use reqwest::Method;
 use serde_json::Value;
@@ -188,6 +188,13 @@ impl Server {
     }
 }
 
+/// Returns what was known in versions that a server whose newest is `newest` has never given: it was put back to an older copy
+/// of itself.
+fn lost(known: &BTreeMap<MemoryPath, Known>, newest: u64) -> Vec<MemoryPath> {
+    let is_lost = |known: &Known| known.version.0.parse().is_ok_and(|version: u64| version > newest);
+    known.iter().filter(|(_, known)| is_lost(known)).map(|(path, _)| path.clone()).collect()
+}
+
 impl Remote for Server {
     fn about(&self) -> &About {
         &self.about
@@ -199,7 +206,9 @@ impl Remote for Server {
             self.walk(since, &mut |done| tell(Progress { phase: Phase::Asking, done, of: None }))?;
         self.read = cursor;
         let (items, refused) = feed.into_parts();
-        Ok(Changes { items, complete: since == 0, cursor: Some(Cursor(cursor.to_string())), refused })
+        let complete = since == 0;
+        let lost = if complete { lost(ask.known, cursor) } else { Vec::new() };
+        Ok(Changes { items, complete, cursor: Some(Cursor(cursor.to_string())), refused, lost })
     }
 
     fn texts(

@@ -130,6 +130,9 @@ pub struct Changes {
     /// What was there and cannot be taken: not a memory's path, a link, too large, a hash that lies. None of them is
     /// among `items`, and none counts as deleted.
     pub refused: Vec<RefusedKey>,
+    /// Known keys whose version the place has lost, because it was put back to an older copy of itself. What was agreed on
+    /// about them holds no longer: what is here is news there, and nothing of it counts as deleted.
+    pub lost: Vec<MemoryPath>,
 }
 
 /// One key as it is there.

@@ -114,6 +114,12 @@ impl<'a> Round<'a> {
             named.insert(item.path.clone());
             self.overlay_item(item);
         }
+        for path in changes.lost {
+            match self.state.keys.get_mut(&path).filter(|_| named.contains(&path)) {
+                Some(key) => key.base = key.hash,
+                None => drop(self.state.keys.remove(&path)),
+            }
+        }
         if changes.complete {
             let missing = self.state.keys.iter_mut().filter(|(path, _)| !named.contains(*path));
             for (_, key) in missing {

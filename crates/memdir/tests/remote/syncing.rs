@@ -149,6 +149,7 @@ fn a_server_that_lost_its_newest_days_is_filled_again() {
     ann.synced();
     let copy = server.back_up();
     ann.save("project-two", "the second thing that everybody has to know here");
+    ann.rewrite("project-one", "first", "very first");
     ann.synced();
     server.kill();
     std::fs::copy(copy, server.database()).unwrap();
@@ -156,7 +157,8 @@ fn a_server_that_lost_its_newest_days_is_filled_again() {
         let _ = std::fs::remove_file(server.database().with_file_name(rest));
     }
     server.restart();
-    ann.sync();
-    ann.synced();
+    let report = ann.synced();
+    assert_eq!(report["pushed"], serde_json::json!(["project-one", "project-two"]), "{report}");
     assert_eq!(ann.names(), ["project-one", "project-two"]);
+    assert!(ann.text("project-one").contains("very first"), "{}", ann.text("project-one"));
 }

@@ -166,7 +166,7 @@ impl Folder<'_> {
             stamp: None,
         };
         let items = ask.known.iter().map(away).collect();
-        Ok(Some(Changes { items, complete: true, cursor: ask.since.clone(), refused: Vec::new() }))
+        Ok(Some(Changes { items, complete: true, cursor: ask.since.clone(), ..Changes::default() }))
     }
 
     /// Takes what was read of one file into the answer.
