@@ -114,7 +114,7 @@ fn forms(word: &str) -> Vec<Vec<u8>> {
     // Wherever a word stands in a text, one of three alignments is how base64 prints the middle of it.
     let aligned = (0..3).map(|skip| {
         let encoded = base64(&[vec![b' '; skip], word.as_bytes().to_vec()].concat());
-        encoded[4..encoded.len() - 4].as_bytes().to_vec()
+        encoded.as_bytes()[4..encoded.len() - 4].to_vec()
     });
     [word.as_bytes().to_vec(), wide].into_iter().chain(aligned).collect()
 }
