@@ -42,15 +42,12 @@ pub enum Expect {
     Version(u64),
     /// The version with this tag.
     Tag(ETag),
-    /// Whatever is there. Only an erasure may say so.
-    Anything,
 }
 
 impl Expect {
     fn holds(&self, current: Option<&State>) -> bool {
         match (self, current) {
             (Self::Nothing, current) => current.is_none(),
-            (Self::Anything, _) => true,
             (_, None) => false,
             (Self::Version(seq), Some(current)) => *seq == current.seq,
             (Self::Tag(tag), Some(current)) => tag.is_of(current.seq, &current.hash),

@@ -448,11 +448,11 @@ pub enum Op {
         #[serde(default, skip_serializing_if = "Base::is_missing")]
         base: Base,
     },
-    /// Removes a memory with the texts of all its versions, whatever it is now.
+    /// Removes a memory with the texts of all its versions, a tombstone too.
     Erase {
         /// The memory.
         path: String,
-        /// The version that must be the newest; without it any may be.
+        /// The version that is the newest.
         #[serde(default, skip_serializing_if = "Base::is_missing")]
         base: Base,
     },

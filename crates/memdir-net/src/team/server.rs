@@ -33,6 +33,8 @@ const MAX_REPLY: usize = wire::MAX_OPS * 4 * 1024;
 const MAX_LEDGERS: usize = 1 << 20;
 /// A piece of a ledger.
 const MAX_LINES: usize = 2 << 20;
+/// How often an erasure is asked for that somebody else's writes come before.
+const MAX_ERASE: usize = 5;
 /// How long news is waited for; less than the silence after which a line is given up.
 const WAIT: Duration = Duration::from_secs(15);
 
@@ -236,10 +238,28 @@ impl Remote for Server {
     }
 
     fn erase(&mut self, paths: &[MemoryPath]) -> Pushed {
-        let erase =
-            |path: &MemoryPath| Op::Erase { path: path.as_str().to_owned(), base: wire::Base::Missing };
-        let ops: Vec<Op> = paths.iter().map(erase).collect();
-        self.send(&ops, &mut |_| ())
+        // Which version it is now, nobody here knows for sure: the first answer says it.
+        let mut bases = vec![wire::Base::New; paths.len()];
+        let mut pushed = Pushed::default();
+        for _ in 0..MAX_ERASE {
+            let erase = |(path, base): (&MemoryPath, &wire::Base)| Op::Erase {
+                path: path.as_str().to_owned(),
+                base: *base,
+            };
+            let ops: Vec<Op> = paths.iter().zip(&bases).map(erase).collect();
+            pushed = self.send(&ops, &mut |_| ());
+            let mut is_done = true;
+            for (base, outcome) in bases.iter_mut().zip(&pushed.outcomes) {
+                let Outcome::Stale { current: Some(current) } = outcome else { continue };
+                if let Ok(version) = current.version.0.parse() {
+                    (*base, is_done) = (wire::Base::Version(version), false);
+                }
+            }
+            if is_done || pushed.cut.is_some() {
+                break;
+            }
+        }
+        pushed
     }
 
     fn usage(&mut self) -> Result<Vec<UsageFile>, RemoteError> {

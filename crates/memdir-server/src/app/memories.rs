@@ -132,7 +132,6 @@ impl<S: Storage> App<S> {
             let path = MemoryPath::new(op.path()).map_err(|err| Problem::bad(err.to_string()))?;
             let (expect, change) = match op {
                 Op::Delete { base, .. } => (replaced(base)?, WriteChange::Delete),
-                Op::Erase { base: Base::Missing, .. } => (Expect::Anything, WriteChange::Erase),
                 Op::Erase { base, .. } => (replaced(base)?, WriteChange::Erase),
                 Op::Put { base, hash, text, .. } => {
                     let expect = replaced(base)?;

@@ -78,10 +78,12 @@ fn what_is_gone_cannot_be_removed_but_can_be_erased() {
     let gone = tombstone(6);
     assert_eq!(ask(Act::Delete, Expect::Version(6), Some(&gone)), Err(Refused::NotFound));
     assert_eq!(ask(Act::Delete, Expect::Version(6), None), Err(Refused::NotFound));
-    assert_eq!(ask(Act::Erase, Expect::Anything, None), Err(Refused::NotFound));
-    assert_eq!(kind(ask(Act::Erase, Expect::Anything, Some(&gone))), Some(Kind::Erase));
+    assert_eq!(ask(Act::Erase, Expect::Version(6), None), Err(Refused::NotFound));
+    assert_eq!(kind(ask(Act::Erase, Expect::Version(6), Some(&gone))), Some(Kind::Erase));
+    let stale = Err(Refused::Stale(Some(gone.clone())));
+    assert_eq!(ask(Act::Erase, Expect::Version(5), Some(&gone)), stale, "T8: not what was written since");
     let erased = State { erased: true, ..gone };
-    assert_eq!(ask(Act::Erase, Expect::Anything, Some(&erased)), Ok(Decision::Nothing));
+    assert_eq!(ask(Act::Erase, Expect::Version(6), Some(&erased)), Ok(Decision::Nothing));
     assert_eq!(ask(Act::Erase, Expect::Version(2), Some(&erased)), Ok(Decision::Nothing));
 }
 

@@ -126,7 +126,7 @@ pub fn erase(vault: &Vault, remote: &mut dyn Remote) -> Result<Vec<MemoryPath>, 
 
 /// Says which of these are gone over there.
 pub(super) fn erased(pending: &[MemoryPath], outcomes: &[Outcome]) -> BTreeSet<MemoryPath> {
-    let is_done = |outcome: &Outcome| matches!(outcome, Outcome::Done { .. } | Outcome::Stale { .. });
+    let is_done = |outcome: &Outcome| matches!(outcome, Outcome::Done { .. });
     let pairs = pending.iter().zip(outcomes);
     pairs.filter(|(_, outcome)| is_done(outcome)).map(|(path, _)| path.clone()).collect()
 }

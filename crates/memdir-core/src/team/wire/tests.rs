@@ -63,7 +63,7 @@ fn a_missing_base_is_not_a_base_of_null() {
 }
 
 #[test]
-fn an_erasure_needs_no_base() {
+fn an_erasure_without_a_base_is_read_and_says_none() {
     let op: Op = serde_json::from_str(r#"{"op":"erase","path":"a.md"}"#).unwrap();
     assert_eq!(op, Op::Erase { path: "a.md".into(), base: Base::Missing });
     assert_eq!(op.path(), "a.md");

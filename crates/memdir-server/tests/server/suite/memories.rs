@@ -124,13 +124,13 @@ pub(crate) async fn every_version_can_be_read_until_it_is_erased(storage: &impl 
     }
     assert_eq!(storage.version(&key, 5).await.unwrap(), None);
     assert_eq!(storage.team(team.id).await.unwrap().unwrap().bytes, 11);
-    let erased = team.write(storage, "a.md", erase(Expect::Anything)).await.unwrap();
+    let erased = team.write(storage, "a.md", erase(at(4))).await.unwrap();
     assert_eq!((erased.kind, erased.state.seq, erased.state.erased), (Some(Kind::Erase), 5, true));
     for seq in 1..=5 {
         assert_eq!(storage.version(&key, seq).await.unwrap().unwrap().text, None, "{seq}");
     }
     assert_eq!(storage.team(team.id).await.unwrap().unwrap().bytes, 0);
-    let again = team.write(storage, "a.md", erase(Expect::Anything)).await.unwrap();
+    let again = team.write(storage, "a.md", erase(at(4))).await.unwrap();
     assert_eq!((again.kind, again.state.seq), (None, 5));
     assert_eq!(shown(&feed(storage, &team, 4).await), ["5 a.md - erased"]);
 }
@@ -310,7 +310,7 @@ pub(crate) async fn each_write_of_many_stands_alone(storage: &impl Storage) {
         (team.key("b.md"), put(NEW, "two")),
         (team.key("none.md"), delete(at(1))),
         (team.key("a.md"), put(at(1), "three")),
-        (team.key("b.md"), erase(Expect::Anything)),
+        (team.key("b.md"), erase(at(2))),
     ];
     let answers = storage.write_all(&writes, &by("ann"), &team.quotas, day(1)).await;
     let seqs: Vec<_> = answers.iter().map(|a| a.as_ref().ok().map(|written| written.state.seq)).collect();
@@ -420,7 +420,7 @@ pub(crate) async fn an_audit_says_who_did_what(storage: &impl Storage) {
     team.create(storage, "a.md", "a canary").await;
     team.write_as(storage, "bob", "a.md", put(at(1), "another canary")).await.unwrap();
     team.write(storage, "a.md", delete(at(2))).await.unwrap();
-    team.write(storage, "a.md", erase(Expect::Anything)).await.unwrap();
+    team.write(storage, "a.md", erase(at(3))).await.unwrap();
     let after = storage.audit(team.id, last, 100).await.unwrap();
     let lines: Vec<_> = after
         .iter()
