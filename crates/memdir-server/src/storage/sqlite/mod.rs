@@ -172,6 +172,10 @@ fn write_one(
     quotas: &Quotas,
     at: Timestamp,
 ) -> Result<Written, WriteError> {
+    // A full disk ends the whole transaction; a savepoint would then begin one of its own.
+    if db.is_autocommit() {
+        return Err(StorageError::Full.into());
+    }
     db.execute_batch("SAVEPOINT one")?;
     let written = write::write(db, key, write, by, quotas, at);
     let end = if written.is_ok() { "RELEASE one" } else { "ROLLBACK TO one; RELEASE one" };
