@@ -28,7 +28,8 @@ impl<S: Storage> App<S> {
         let project = project.map_err(|err| Problem::bad(err.to_string()))?;
         let limit = usize::try_from(call.number("limit", USUAL)?.clamp(1, MOST)).unwrap_or(1);
         let asked = words::of_question(question);
-        let found = self.storage.search(call.bearer()?.team.id, project.as_ref(), &asked, limit).await?;
+        let team = call.bearer()?.team.id;
+        let found = self.storage.search_text(team, project.as_ref(), question, &asked, limit).await?;
         let hits = apart(move || found.into_iter().map(|found| hit(found, &asked)).collect()).await?;
         Answer::json(200, &Hits { hits })
     }

@@ -502,6 +502,18 @@ pub trait Storage: Send + Sync + 'static {
         limit: usize,
     ) -> impl Future<Output = Answer<Vec<Found>>> + Send;
 
+    /// Finds as [`Storage::search`] does and, where the storage knows what texts are about, by what the question means too.
+    fn search_text(
+        &self,
+        team: TeamId,
+        project: Option<&ProjectName>,
+        _question: &str,
+        words: &[String],
+        limit: usize,
+    ) -> impl Future<Output = Answer<Vec<Found>>> + Send {
+        self.search(team, project, words, limit)
+    }
+
     /// Lists audit entries with an id above `since`, ascending, at most `limit`.
     fn audit(
         &self,

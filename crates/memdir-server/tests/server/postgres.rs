@@ -11,7 +11,15 @@ use crate::suite::{self, Team, block_on, by, day, project, put, storage_suite};
 
 async fn open() -> (Postgres, Database) {
     let database = Database::start();
+    if can_mean(&database) {
+        database.sql("CREATE EXTENSION vector");
+    }
     (connect(&database).await, database)
+}
+
+/// Says whether this PostgreSQL has pgvector at all. Debian's has not; `tests/server/postgres` brings one that has.
+fn can_mean(database: &Database) -> bool {
+    database.sql("SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'") == "1"
 }
 
 async fn connect(database: &Database) -> Postgres {
@@ -190,6 +198,43 @@ fn who_waits_too_long_for_a_team_is_told_so() {
         connection.abort();
         drop(client);
         team.create(&storage, "a.md", "x").await;
+    });
+}
+
+async fn found(storage: &Postgres, team: &Team, question: &str) -> Vec<String> {
+    let words = words::of_question(question);
+    let hits = storage.search_text(team.id, None, question, &words, 10).await.unwrap();
+    assert!(hits.windows(2).all(|pair| pair[0].score >= pair[1].score), "best first");
+    hits.iter().map(|hit| hit.path.to_string()).collect()
+}
+
+/// With pgvector a text is found that means the same in other words, also one from before the extension came; without it, words
+/// find what they find.
+#[test]
+fn what_means_the_same_is_found_where_the_database_can() {
+    block_on(async {
+        let database = Database::start();
+        let storage = connect(&database).await;
+        let team = Team::new(&storage, "t").await;
+        let other = Team::new(&storage, "u").await;
+        team.create(&storage, "ship.md", "We release the software to production every Tuesday morning.")
+            .await;
+        team.create(&storage, "tea.md", "The kitchen has green tea and coffee.").await;
+        other.create(&storage, "theirs.md", "We release the software to production on Fridays.").await;
+        let question = "when is the application deployed";
+        let can_mean = can_mean(&database);
+        if can_mean {
+            database.sql("CREATE EXTENSION vector");
+        }
+        let storage = connect(&database).await;
+        let by_meaning = found(&storage, &team, question).await;
+        assert_eq!(by_meaning, if can_mean { vec!["ship.md"] } else { vec![] });
+        assert_eq!(found(&storage, &team, "green tea").await.first().map(String::as_str), Some("tea.md"));
+        team.create(&storage, "later.md", "Shipping a new version to production happens in the evening.")
+            .await;
+        assert_eq!(found(&storage, &team, question).await.contains(&"later.md".to_owned()), can_mean);
+        team.write(&storage, "ship.md", suite::erase(suite::at(1))).await.unwrap();
+        assert!(!found(&storage, &team, question).await.contains(&"ship.md".to_owned()));
     });
 }
 

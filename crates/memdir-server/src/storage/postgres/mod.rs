@@ -7,6 +7,7 @@
 mod address;
 mod erase;
 mod ledgers;
+mod meaning;
 mod migrate;
 mod people;
 #[cfg(test)]
@@ -52,6 +53,8 @@ macro_rules! change {
 /// Teams in one database.
 pub struct Postgres {
     pool: Pool,
+    /// Whether it knows what texts are about.
+    has_meaning: bool,
 }
 
 impl Postgres {
@@ -62,7 +65,8 @@ impl Postgres {
         let tls = Tls::new(&address)?;
         let pool = Pool::new(address.config, tls);
         migrate::migrate(&pool).await?;
-        Ok(Self { pool })
+        let has_meaning = meaning::prepare(&pool).await?;
+        Ok(Self { pool, has_meaning })
     }
 
     /// Writes, and returns which parts are to be written anew because something in them was erased.
@@ -74,7 +78,7 @@ impl Postgres {
         at: Timestamp,
     ) -> Result<(Answers, Vec<i64>), StorageError> {
         change!(self, db, async {
-            let answers = write::write_all(db, writes, by, quotas, at).await?;
+            let answers = write::write_all(db, writes, by, quotas, at, self.has_meaning).await?;
             let done = writes.iter().zip(&answers).filter(|(_, answer)| answer.is_ok());
             let erased = done.filter(|((_, write), _)| write.change == WriteChange::Erase);
             let erased: Vec<&Key> = erased.map(|((key, _), _)| key).collect();
@@ -257,6 +261,25 @@ impl Storage for Postgres {
         limit: usize,
     ) -> Result<Vec<Found>, StorageError> {
         within(search::search(&self.pool, team, project, words, limit)).await
+    }
+
+    async fn search_text(
+        &self,
+        team: TeamId,
+        project: Option<&ProjectName>,
+        question: &str,
+        words: &[String],
+        limit: usize,
+    ) -> Result<Vec<Found>, StorageError> {
+        if !self.has_meaning {
+            return self.search(team, project, words, limit).await;
+        }
+        within(async {
+            let db = self.pool.begin(Mode::Read).await?;
+            let found = search::search_with_meaning(&db, team, project, question, words, limit).await;
+            db.end(found).await
+        })
+        .await
     }
 
     async fn audit(&self, team: TeamId, since: u64, limit: usize) -> Result<Vec<AuditEntry>, StorageError> {

@@ -61,7 +61,7 @@ fn what_is_asked_most_is_found_by_indexes() {
         by("tokens_pkey", &plan(&storage, &people::bearer_sql(), values![token.as_slice()]).await);
         by("using audit_", &plan(&storage, people::AUDIT, values![1_i64, 50_000_i64, 100_i64]).await);
         let rare = vec![-7_i64, -8, 100_042];
-        let found = plan(&storage, search::BY_WORDS, values![1_i64, rare, None::<&str>, 10_i64]).await;
+        let found = plan(&storage, &search::by_words_sql(), values![1_i64, rare, None::<&str>, 10_i64]).await;
         by("Bitmap Index Scan on found_0_words_idx", &found);
         by("memories_pkey", &found);
         by(of_text, &found);

@@ -205,7 +205,7 @@ macro_rules! typed {
     };
 }
 
-typed!(i64: INT8 INT8_ARRAY, i16: INT2 INT2_ARRAY, bool: BOOL BOOL_ARRAY, &str: TEXT TEXT_ARRAY,
+typed!(i64: INT8 INT8_ARRAY, i16: INT2 INT2_ARRAY, f64: FLOAT8 FLOAT8_ARRAY, bool: BOOL BOOL_ARRAY, &str: TEXT TEXT_ARRAY,
     String: TEXT TEXT_ARRAY, &[u8]: BYTEA BYTEA_ARRAY);
 
 impl<T: Typed> Typed for Option<T> {

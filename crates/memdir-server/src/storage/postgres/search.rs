@@ -1,20 +1,22 @@
 //! Finding memories in PostgreSQL: by their words, weighed as BM25 does.
 //!
 //! A word is kept as a number that no other team has ([`of_team`]), so the index itself leads to rows of one team alone. What
-//! is found is weighed where it lies: only the best come over the wire with their texts.
+//! is found is weighed where it lies: only the best come over the wire with their texts. Where the database knows what a text is
+//! about ([`meaning`]), that has a say too.
 
 use std::collections::BTreeMap;
 
 use memdir_core::team::wire::ProjectName;
 use tokio_postgres::Row;
 
-use super::pool::{Pool, values};
+use super::meaning;
+use super::pool::{Pool, Transaction, values};
 use super::rows::{self, plain, signed};
 use crate::storage::{Found, StorageError, TeamId};
 
-/// Weighs what has any of the words `$2` in a project `$3` or in all of the team `$1`, and returns the best `$4`. The rarer a word
-/// is among what was found, the more it weighs; the longer a text is, the less each of its words does.
-pub(super) const BY_WORDS: &str = "WITH hits AS MATERIALIZED (
+/// Weighs what has any of the words `$2` in a project `$3` or in all of the team `$1`, and calls the best `$4` of it `best`. The
+/// rarer a word is among what was found, the more it weighs; the longer a text is, the less each of its words does.
+const RANKING: &str = "WITH hits AS MATERIALIZED (
        SELECT f.memory, f.length, asked.word, f.counts[array_position(f.words, asked.word)]::float8 AS n
        FROM found f CROSS JOIN unnest($2::bigint[]) AS asked (word)
        WHERE f.words && $2 AND ($3 IS NULL OR f.project = $3)),
@@ -26,10 +28,23 @@ pub(super) const BY_WORDS: &str = "WITH hits AS MATERIALIZED (
        SELECT hits.memory,
               sum(weight * n * 2.2 / (n + 1.2 * (0.25 + 0.75 * hits.length / usual.length)))::float8 AS score
        FROM hits JOIN weights USING (word) CROSS JOIN usual
-       WHERE n IS NOT NULL GROUP BY hits.memory ORDER BY score DESC, hits.memory LIMIT $4)
-     SELECT best.score, m.project, m.path, m.seq, m.hash, m.size, m.author, m.at, m.deleted, m.erased,
-            (SELECT text FROM texts t WHERE t.memory = m.id AND t.seq = m.seq) AS text
+       WHERE n IS NOT NULL GROUP BY hits.memory ORDER BY score DESC, hits.memory LIMIT $4)";
+
+/// What a row of `best` is.
+const WITH_TEXTS: &str =
+    "SELECT best.score, m.project, m.path, m.seq, m.hash, m.size, m.author, m.at, m.deleted, m.erased,
+       (SELECT text FROM texts t WHERE t.memory = m.id AND t.seq = m.seq) AS text
      FROM best JOIN memories m ON m.id = best.memory ORDER BY best.score DESC, best.memory";
+
+/// The best by words, with their texts.
+pub(super) fn by_words_sql() -> String {
+    format!("{RANKING} {WITH_TEXTS}")
+}
+
+/// Numbers of the words that are asked for.
+fn asked(team: TeamId, words: &[String]) -> Vec<i64> {
+    words.iter().filter_map(|word| of_team(team, word)).collect()
+}
 
 pub(super) async fn search(
     pool: &Pool,
@@ -38,12 +53,35 @@ pub(super) async fn search(
     words: &[String],
     limit: usize,
 ) -> Result<Vec<Found>, StorageError> {
-    let asked: Vec<i64> = words.iter().filter_map(|word| of_team(team, word)).collect();
+    let asked = asked(team, words);
     if asked.is_empty() {
         return Ok(Vec::new());
     }
     let values = values![team.0, asked, project.map(ProjectName::as_str), signed(limit as u64)];
-    pool.ask(BY_WORDS, values).await?.iter().map(read).collect()
+    pool.ask(&by_words_sql(), values).await?.iter().map(read).collect()
+}
+
+/// Finds by words and by what a question means. The caller has begun a transaction that sees one moment.
+pub(super) async fn search_with_meaning(
+    db: &Transaction<'_>,
+    team: TeamId,
+    project: Option<&ProjectName>,
+    question: &str,
+    words: &[String],
+    limit: usize,
+) -> Result<Vec<Found>, StorageError> {
+    let each = signed(limit.max(meaning::EACH) as u64);
+    let sql = format!("{RANKING} SELECT memory FROM best ORDER BY score DESC, memory");
+    let values = values![team.0, asked(team, words), project.map(ProjectName::as_str), each];
+    let rows = db.rows(&sql, values).await?;
+    let by_words = rows.iter().map(|row| plain(row, "memory")).collect::<Result<Vec<i64>, _>>()?;
+    let by_meaning = meaning::nearest(db, team, project, question).await?;
+    let best = meaning::together(&by_words, &by_meaning, limit);
+    let (memories, scores): (Vec<i64>, Vec<f64>) = best.into_iter().unzip();
+    let sql = format!(
+        "WITH best AS (SELECT * FROM unnest($1::bigint[], $2::float8[]) AS best (memory, score)) {WITH_TEXTS}"
+    );
+    db.rows(&sql, values![memories, scores]).await?.iter().map(read).collect()
 }
 
 fn read(row: &Row) -> Result<Found, StorageError> {

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use memdir_core::team::wire::MemberName;
 use tokio_postgres::Row;
 
+use super::meaning;
 use super::people::{NOBODY, note};
 use super::pool::{Transaction, values};
 use super::rows::{self, millis, plain, signed, unsigned};
@@ -29,6 +30,7 @@ pub(super) async fn write_all(
     by: &Actor,
     quotas: &Quotas,
     at: Timestamp,
+    has_meaning: bool,
 ) -> Answer<Answers> {
     let nobody = || StorageError::Failed("a write has an author".to_owned());
     let author = by.member.as_ref().ok_or_else(nobody)?;
@@ -37,7 +39,7 @@ pub(super) async fn write_all(
     for run in runs(writes) {
         let writes = &writes[run];
         let Some((key, _)) = writes.first() else { continue };
-        let run = Run { team: key.team, by, author, quotas, at };
+        let run = Run { team: key.team, by, author, quotas, at, has_meaning };
         answers.extend(run.write(db, writes).await?);
     }
     Ok(answers)
@@ -84,6 +86,8 @@ struct Run<'a> {
     author: &'a MemberName,
     quotas: &'a Quotas,
     at: Timestamp,
+    /// Whether it is noted what texts are about.
+    has_meaning: bool,
 }
 
 /// What is there before a run, and what it has come to so far.
@@ -211,6 +215,7 @@ impl Run<'_> {
         let (mut memories, mut seqs, mut texts) = (Vec::new(), Vec::new(), Vec::new());
         let (mut projects, mut lengths, mut words, mut counts) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut meanings: Vec<Option<String>> = Vec::new();
         for change in changes {
             let (Some(content), Some(id)) = (change.content, ids.get(&change.state.seq)) else { continue };
             memories.push(*id);
@@ -221,6 +226,7 @@ impl Run<'_> {
             lengths.push(length);
             words.push(each);
             counts.push(of_each);
+            meanings.push(self.has_meaning.then(|| meaning::list(&meaning::of_text(&content.text))));
         }
         if memories.is_empty() {
             return Ok(());
@@ -228,11 +234,11 @@ impl Run<'_> {
         let sql = "INSERT INTO texts (memory, seq, text)
                    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[])";
         db.run(sql, values![memories, seqs, texts]).await?;
-        let sql = "INSERT INTO found (memory, team, project, length, words, counts)
-                   SELECT memory, $1, project, length, words::bigint[], counts::smallint[]
-                   FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[])
-                        AS new (memory, project, length, words, counts)";
-        db.run(sql, values![self.team.0, memories, projects, lengths, words, counts]).await?;
+        let sql = "INSERT INTO found (memory, team, project, length, words, counts, meaning)
+                   SELECT memory, $1, project, length, words::bigint[], counts::smallint[], meaning::smallint[]
+                   FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[])
+                        AS new (memory, project, length, words, counts, meaning)";
+        db.run(sql, values![self.team.0, memories, projects, lengths, words, counts, meanings]).await?;
         Ok(())
     }
 
