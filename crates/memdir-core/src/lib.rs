@@ -18,6 +18,7 @@ pub mod embed;
 pub mod exchange;
 pub mod extract;
 pub mod frame;
+pub mod gateway;
 pub mod glob;
 pub mod hash;
 pub mod host;
