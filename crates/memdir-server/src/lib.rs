@@ -9,6 +9,7 @@ mod app;
 pub mod credentials;
 mod door;
 mod feed;
+pub mod gateway;
 mod gzip;
 pub mod listen;
 mod metrics;
