@@ -62,7 +62,7 @@ fn no_route(no_route: NoRoute) -> Problem {
 }
 
 /// The name must be one of ours, said once, and nothing else may say another.
-fn is_for_us(hosts: &Hosts, head: &Parts) -> Result<(), Problem> {
+pub(crate) fn is_for_us(hosts: &Hosts, head: &Parts) -> Result<(), Problem> {
     if head.uri.authority().is_some() || head.uri.scheme().is_some() {
         return Err(Problem::bad("a path is asked for, not an address"));
     }
@@ -74,7 +74,7 @@ fn is_for_us(hosts: &Hosts, head: &Parts) -> Result<(), Problem> {
 }
 
 /// No page is served here, so nothing that a browser sends for one is for us.
-fn is_of_no_page(headers: &HeaderMap) -> Result<(), Problem> {
+pub(crate) fn is_of_no_page(headers: &HeaderMap) -> Result<(), Problem> {
     let is_typed = matches!(only(headers, &SEC_FETCH_SITE)?, None | Some("none"));
     if only(headers, &ORIGIN)?.is_none() && is_typed {
         return Ok(());
