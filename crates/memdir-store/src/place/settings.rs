@@ -6,6 +6,7 @@
 //! comes by a link, in an over-long file, or as a variable that an agent took over from them.
 
 mod edit;
+mod gateway;
 mod model;
 
 use std::collections::BTreeMap;
@@ -29,6 +30,7 @@ use super::warning::Ignored;
 use crate::disk::{Dir, ReadError};
 
 pub use edit::{EditError, set_in_table};
+pub use gateway::{GatewaySettings, UpstreamSettings};
 pub use model::{ModelSettings, ServiceKind, is_variable};
 
 /// Largest settings file we read.
@@ -67,6 +69,8 @@ pub struct UserSettings {
     pub extract: ExtractSettings,
     /// `[team]`: whether teams are synced without being asked.
     pub team: TeamSettings,
+    /// `[gateway]`: where requests of clients go. No file of a repository can say so.
+    pub gateway: GatewaySettings,
 }
 
 /// Whether teams are synced without being asked.
@@ -202,7 +206,9 @@ impl UserSettings {
         let mut settings = Self::default();
         let mut ignored = Vec::new();
         for (key, value) in flatten(&table) {
-            if let Some(refused) = model::take(&mut settings.model, &mut settings.budget, &key, value) {
+            let taken = model::take(&mut settings.model, &mut settings.budget, &key, value)
+                .or_else(|| gateway::take(&mut settings.gateway, &key, value));
+            if let Some(refused) = taken {
                 ignored.extend(refused.map(|why| Ignored { file: file.to_owned(), key, why }));
                 continue;
             }
