@@ -17,6 +17,7 @@ mod edit;
 mod export;
 mod extract;
 mod forget;
+mod gateway;
 mod grep;
 mod import;
 mod index;
@@ -171,6 +172,7 @@ enum Command {
     Compact(compact::Args),
     Magic(magic::Args),
     Mcp(mcp::Args),
+    Gateway(gateway::Args),
     Serve(serve::Args),
     #[command(hide = true)]
     Mind(mind::Args),
@@ -229,6 +231,10 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
     if let Command::Serve(args) = &cli.command {
         // It touches no vault, so it serves also where memory is off.
         return serve::run(args, ui);
+    }
+    if let Command::Gateway(args) = &cli.command {
+        // What it is given goes on also where memory is off.
+        return gateway::run(args, ui);
     }
     if let Command::Mcp(args) = &cli.command {
         // It answers also where memory is off, and looks at a place only when it is asked.
@@ -315,6 +321,7 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
         Command::Magic(args) => magic::run(&args, &context, ui),
         Command::Hook(args) => Ok(hook::run(&args, None, None)),
         Command::Mcp(args) => mcp::run(&args, None, None),
+        Command::Gateway(args) => gateway::run(&args, ui),
         Command::Serve(args) => serve::run(&args, ui),
         Command::Mind(args) => mind::run(&args, ui),
         Command::Completions(args) => completions::run(&args, ui),

@@ -265,7 +265,10 @@ async fn serve<S: Storage>(storage: S, house: &House) -> Result<Outcome, Failure
     let welcome = welcome(&storage, house, bound).await?;
     let app = App::new(storage, house.config(bound.port())).with_clock(context::now);
     let app = Arc::new(if house.log { app.with_log(tell) } else { app });
-    let sockets = Sockets { max_connections: house.limits.places(), ..Sockets::default() };
+    let sockets = Sockets {
+        max_connections: places(house.limits.max_connections, 1, OTHER_FILES),
+        ..Sockets::default()
+    };
     let stop = stop()?;
     Ui::complain(&format!("memdir serves http://{bound}\n{welcome}"));
     listen::serve(listener, app, sockets, stop).await;
@@ -279,7 +282,7 @@ fn tell(logged: &Logged) {
 }
 
 /// Returns what ends with the signals that ask a server to go.
-fn stop() -> Result<impl Future<Output = ()>, Failure> {
+pub(super) fn stop() -> Result<impl Future<Output = ()>, Failure> {
     let listen =
         |kind| signal(kind).map_err(|err| Failure::error(format!("could not listen for signals: {err}")));
     let (mut terminate, mut interrupt) = (listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?);
@@ -332,21 +335,19 @@ impl House {
     }
 }
 
-impl Limits {
-    /// Returns how many connections there are descriptors for, having asked for as many as are allowed.
-    fn places(&self) -> u32 {
-        let mut limit = getrlimit(Resource::Nofile);
-        let wanted = u64::from(self.max_connections) + OTHER_FILES;
-        if limit.current.is_some_and(|current| current < wanted) {
-            let raised = limit.maximum.map_or(wanted, |most| most.min(wanted));
-            limit.current = Some(raised);
-            // Refused, it stays as it was, which is asked below.
-            let _ = setrlimit(Resource::Nofile, limit);
-        }
-        let current = getrlimit(Resource::Nofile).current.unwrap_or(wanted);
-        let free = current.saturating_sub(OTHER_FILES.min(current / 2)).max(1);
-        u32::try_from(free).unwrap_or(u32::MAX).min(self.max_connections.max(1))
+/// Returns how many connections there are descriptors for, having asked for as many as are allowed.
+pub(super) fn places(most: u32, files_each: u64, other_files: u64) -> u32 {
+    let mut limit = getrlimit(Resource::Nofile);
+    let wanted = u64::from(most) * files_each + other_files;
+    if limit.current.is_some_and(|current| current < wanted) {
+        let raised = limit.maximum.map_or(wanted, |most| most.min(wanted));
+        limit.current = Some(raised);
+        // Refused, it stays as it was, which is asked below.
+        let _ = setrlimit(Resource::Nofile, limit);
     }
+    let current = getrlimit(Resource::Nofile).current.unwrap_or(wanted);
+    let free = (current.saturating_sub(other_files.min(current / 2)) / files_each).max(1);
+    u32::try_from(free).unwrap_or(u32::MAX).min(most.max(1))
 }
 
 /// Makes the first team of an empty database, and says how its first admin joins.

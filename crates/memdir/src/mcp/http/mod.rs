@@ -5,7 +5,7 @@
 
 mod door;
 mod routes;
-mod tokens;
+pub(crate) mod tokens;
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -76,7 +76,7 @@ pub(crate) fn serve(options: Options, address: &str, new_tokens: bool) -> Result
 }
 
 /// Reads an address of this machine, which others cannot reach.
-fn loopback(text: &str) -> Result<SocketAddr, Failure> {
+pub(crate) fn loopback(text: &str) -> Result<SocketAddr, Failure> {
     let local = text.strip_prefix("localhost:").and_then(|port| port.parse().ok());
     let local = local.map(|port: u16| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
     let address = local.or_else(|| text.parse().ok()).ok_or_else(|| {

@@ -64,8 +64,8 @@ fn is_same(a: &ContentHash, b: &ContentHash) -> bool {
     a.as_bytes().iter().zip(b.as_bytes()).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
 }
 
-/// Returns the hash of the token in a file.
-fn token(dir: &Dir, name: &str, is_new: bool) -> io::Result<ContentHash> {
+/// Returns the hash of the token in a file, making one where there is none.
+pub(crate) fn token(dir: &Dir, name: &str, is_new: bool) -> io::Result<ContentHash> {
     let known = dir.read(name, 1_024).map_err(io::Error::other)?.filter(|_| !is_new);
     let known = known.and_then(|bytes| String::from_utf8(bytes).ok()).map(|text| text.trim().to_owned());
     if let Some(token) = known.filter(|token| is_token(token)) {

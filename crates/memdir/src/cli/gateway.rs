@@ -1,0 +1,149 @@
+//! `memdir gateway`: memory for clients that know neither hooks nor MCP, by one base URL.
+
+mod key;
+mod log;
+mod settled;
+mod status;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use memdir_server::gateway::{self, Gateway, NoMemory};
+use memdir_server::listen::Sockets;
+use memdir_store::disk::Dir;
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::serve;
+use crate::context;
+use crate::failure::{Failure, Outcome};
+use crate::mcp::http::loopback;
+use crate::ui::Ui;
+use log::Log;
+use settled::Settings;
+
+/// Where it listens if nothing is said.
+const LISTEN: &str = "127.0.0.1:4738";
+/// The directory of the gateway below the state root.
+const DIR: &str = "gateway";
+/// Where a gateway that runs says that it does, in that directory.
+const RUNNING: &str = "running.json";
+/// Each request takes the descriptor of a client and that of an upstream, and somebody else is between two requests.
+const FILES_EACH: u64 = 3;
+/// Descriptors that are no connections.
+const OTHER_FILES: u64 = 32;
+/// How long what is being answered may go on after the gateway was asked to stop.
+const GRACE: Duration = Duration::from_secs(60);
+/// Between two looks at the settings.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// Stand between clients and models, with memory
+///
+/// Listens on this machine only and speaks the interfaces of Anthropic, OpenAI and Gemini. A client that is given its address as
+/// base URL gets what memory has for each prompt; every other byte passes as it came, both ways. Requests go where your settings
+/// say and nowhere else, with the key that the client sends.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  memdir gateway --listen 127.0.0.1:4738
+  ANTHROPIC_BASE_URL=http://127.0.0.1:4738 claude
+  memdir gateway status")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    what: Option<What>,
+    /// Listen at this address of this machine; port 0 takes any free one, told on stderr
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<String>,
+    /// Print a line for each request on stderr: route, status, times; never a key or a text
+    #[arg(long)]
+    log: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// Show what the gateway did; exit code 1 says that it does not run
+    Status,
+    /// Keep a key for an upstream, read from standard input
+    Key(key::Args),
+}
+
+pub(crate) fn run(args: &Args, ui: &mut Ui) -> Result<Outcome, Failure> {
+    let home = context::environment(None, None).state_root()?;
+    match &args.what {
+        Some(What::Status) => status::run(&home, ui),
+        Some(What::Key(args)) => key::run(args, &home, ui),
+        None => stand(args, home),
+    }
+}
+
+fn stand(args: &Args, home: PathBuf) -> Result<Outcome, Failure> {
+    let settings = Settings::load(home, context::is_off())?;
+    let address = args.listen.as_deref().or(settings.listen()).unwrap_or(LISTEN);
+    let address = loopback(address)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|err| Failure::error(format!("could not start the gateway: {err}")))?;
+    runtime.block_on(async {
+        let in_use = |err| Failure::error(format!("could not listen at {address}: {err}"));
+        let listener = TcpListener::bind(address).await.map_err(in_use)?;
+        let bound = listener.local_addr().map_err(in_use)?;
+        let streams = serve::places(settings.max_streams(), FILES_EACH, OTHER_FILES);
+        let log = Log::start(&settings, args.log);
+        let gateway = Gateway::new(NoMemory, settings.config(), bound.port(), streams).with_log(log);
+        let gateway = Arc::new(gateway);
+        let stop = serve::stop()?;
+        let sockets =
+            Sockets { max_connections: streams.saturating_mul(2), grace: GRACE, ..Sockets::default() };
+        let _sign = Sign::put_up(&settings, bound);
+        Ui::complain(&settings.welcome(bound));
+        let following = tokio::spawn(follow(gateway.clone(), settings)?);
+        gateway::serve(listener, gateway, sockets, stop).await;
+        following.abort();
+        Ok(Outcome::Done)
+    })
+}
+
+/// Goes on with new settings whenever the files change, or when told to by a signal.
+fn follow(
+    gateway: Arc<Gateway<NoMemory>>,
+    mut settings: Settings,
+) -> Result<impl Future<Output = ()>, Failure> {
+    let hung_up = signal(SignalKind::hangup());
+    let mut hung_up =
+        hung_up.map_err(|err| Failure::error(format!("could not listen for signals: {err}")))?;
+    Ok(async move {
+        loop {
+            let is_told = tokio::select! {
+                _ = hung_up.recv() => true,
+                () = tokio::time::sleep(LOOK) => false,
+            };
+            if settings.changed(is_told) {
+                gateway.settle(settings.config());
+            }
+        }
+    })
+}
+
+/// What tells others that a gateway runs, taken down when it ends.
+struct Sign(Option<Dir>);
+
+impl Sign {
+    fn put_up(settings: &Settings, bound: std::net::SocketAddr) -> Self {
+        if settings.is_off() {
+            return Self(None);
+        }
+        let text = json!({ "address": bound.to_string(), "process": std::process::id() }).to_string();
+        let put_up = |home: &Path| {
+            let dir = Dir::ensure(home)?.ensure_sub(DIR)?;
+            dir.replace(RUNNING, text.as_bytes()).map(|()| dir)
+        };
+        // Without it `status` does not find the gateway; requests do.
+        Self(put_up(settings.home()).ok())
+    }
+}
+
+impl Drop for Sign {
+    fn drop(&mut self) {
+        let _ = self.0.as_ref().map(|dir| dir.remove(RUNNING));
+    }
+}

@@ -1,0 +1,99 @@
+//! What was asked and how it went, a line a request, in a file for each conversation.
+//!
+//! No line holds a text of a conversation or a key: times, numbers and the name of the route are written, and the last look at what
+//! leaves is taken here too. A thread of its own writes, so that no answer waits for a disk; what it cannot keep up with is lost.
+
+use std::io;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use memdir_core::hash::ContentHash;
+use memdir_server::gateway::Entry;
+use memdir_store::disk::Dir;
+
+use super::DIR;
+use super::settled::Settings;
+use crate::outlet;
+use crate::ui::Ui;
+
+/// The directory of the lines, in that of the gateway.
+const LOGS: &str = "log";
+/// A file that grows beyond this is begun anew; the one before it is kept.
+const MAX_FILE: u64 = 1 << 20;
+/// So many files are kept.
+const MAX_FILES: usize = 400;
+/// So many lines wait to be written.
+const WAITING: usize = 1_024;
+
+/// Writes lines down.
+pub(super) struct Log;
+
+impl Log {
+    /// Begins to write, and returns what is called for every request.
+    pub(super) fn start(settings: &Settings, is_told: bool) -> impl Fn(&Entry) + Send + Sync + 'static {
+        let (lines, waiting) = sync_channel(WAITING);
+        let home = settings.home().to_owned();
+        let lines: Option<SyncSender<(String, String)>> = (!settings.is_off()).then_some(lines);
+        if lines.is_some() {
+            std::thread::spawn(move || write(&home, &waiting));
+        }
+        move |entry| {
+            let line = line(entry);
+            if is_told {
+                Ui::complain(&format!("{}\n", outlet::clean(&line)));
+            }
+            if let Some(lines) = &lines {
+                let _ = lines.try_send((file_name(entry), line));
+            }
+        }
+    }
+}
+
+fn write(home: &Path, waiting: &Receiver<(String, String)>) {
+    let open = || Dir::ensure(home)?.ensure_sub(DIR)?.ensure_sub(LOGS);
+    // Nobody can be told, and nothing is lost that anybody needs.
+    let Ok(dir) = open() else { return };
+    let _ = sweep(&dir);
+    for (name, line) in waiting {
+        let _ = append(&dir, &name, &outlet::clean(&line));
+    }
+}
+
+fn append(dir: &Dir, name: &str, line: &str) -> io::Result<()> {
+    if dir.stat(name)?.is_some_and(|stat| stat.size > MAX_FILE) {
+        dir.rename(name, dir, &format!("{name}.before"))?;
+    }
+    dir.append_line(name, line)
+}
+
+/// Takes the oldest files away.
+fn sweep(dir: &Dir) -> io::Result<()> {
+    let mut names = Vec::new();
+    dir.for_each(|name, _| names.push(name.to_owned()))?;
+    let age = |name: &String| std::fs::metadata(dir.path().join(name)).and_then(|file| file.modified()).ok();
+    names.sort_by_key(age);
+    let n_too_many = names.len().saturating_sub(MAX_FILES);
+    names.iter().take(n_too_many).try_for_each(|name| dir.remove(name))
+}
+
+/// Conversations have ids of all kinds, so that files are named by their hash.
+fn file_name(entry: &Entry) -> String {
+    match &entry.note.conversation {
+        Some(id) => format!("{}.log", ContentHash::of(id.as_bytes()).short()),
+        None => "other.log".to_owned(),
+    }
+}
+
+fn line(entry: &Entry) -> String {
+    let Entry { at, route, status, first, took, down, note, usage, .. } = entry;
+    let (ended, first, took) = (entry.ended(), first.as_millis(), took.as_millis());
+    let mut line =
+        format!("{at} {route} {status} {ended}, first byte {first} ms, all {took} ms, {down} bytes");
+    if !note.kind.is_empty() {
+        line += &format!(", {}: {} bytes of memory, {} as before", note.kind, note.injected, note.replayed);
+    }
+    if let Some(usage) = usage {
+        line += &format!(", tokens {} in ({} cached), {} out", usage.input, usage.cached, usage.output);
+    }
+    line
+}
