@@ -1,0 +1,10 @@
+//! The gateway between raw clients and raw upstreams: the real binary, with every byte of both sides in the test's hands.
+
+mod door;
+mod house;
+mod load;
+mod passing;
+mod smuggling;
+mod streams;
+mod upstreams;
+mod wire;
