@@ -19,12 +19,12 @@ use super::status::Record;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Why a body did not come whole.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, Copy, thiserror::Error)]
 pub(crate) enum BodyError {
     #[error("the body did not come in time")]
     Late,
-    #[error("the body broke off")]
-    Client(#[source] hyper::Error),
+    #[error("the body broke off, or is not well-formed")]
+    Broken,
 }
 
 /// A body on its way up.
@@ -87,7 +87,7 @@ impl Passing {
     fn poll_rest(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         if let Poll::Ready(frame) = Pin::new(&mut self.rest).poll_frame(cx) {
             self.patience = None;
-            return Poll::Ready(frame.map(|frame| frame.map_err(BodyError::Client)));
+            return Poll::Ready(frame.map(|frame| frame.map_err(|_| BodyError::Broken)));
         }
         let patience = self.patience.get_or_insert_with(|| Box::pin(sleep(PATIENCE)));
         ready!(patience.as_mut().poll(cx));

@@ -126,7 +126,7 @@ impl Refusal {
             Self::WebSocket => 426,
             Self::Busy => 503,
             Self::Body(BodyError::Late) => 408,
-            Self::Body(BodyError::Client(_)) => 400,
+            Self::Body(BodyError::Broken) => 400,
             Self::Unreachable { .. } => 502,
             Self::Silent { .. } => 504,
         }
@@ -450,7 +450,7 @@ impl Way {
         let answered = tokio::time::timeout(ANSWER_PATIENCE, self.client.request(request)).await;
         let answered = answered.map_err(|_| Refusal::Silent { name: name() })?;
         answered.map_err(|err| match cause(&err) {
-            Cause::Body(late) => Refusal::Body(late),
+            Cause::Body(err) => Refusal::Body(err),
             Cause::Upstream(why) => Refusal::Unreachable { name: name(), why },
         })
     }
@@ -472,8 +472,8 @@ fn cause(err: &(dyn Error + 'static)) -> Cause {
     let mut deepest = err;
     let mut next = Some(err);
     while let Some(err) = next {
-        if let Some(BodyError::Late) = err.downcast_ref() {
-            return Cause::Body(BodyError::Late);
+        if let Some(err) = err.downcast_ref::<BodyError>() {
+            return Cause::Body(*err);
         }
         if let Some(err) = err.downcast_ref::<ConnectError>() {
             return Cause::Upstream(err.to_string());

@@ -105,10 +105,18 @@ fn errors_and_odd_answers_pass_as_they_are() {
         let upstream = Upstream::saying(answer.clone());
         let house = House::before(&upstream);
         let got = house.post("{}");
-        assert_eq!(got.head, format!("{}\r\n\r\n", answer.split("\r\n\r\n").next().unwrap()), "{answer}");
+        let (head, _) = answer.split_once("\r\n\r\n").unwrap();
+        assert_eq!(sorted(&got.head), sorted(head), "{answer}");
         assert_eq!(got.body, answer.split_once("\r\n\r\n").unwrap().1.as_bytes());
         assert!(got.is_whole);
     }
+}
+
+/// The lines of a head; where a length of nothing stands among them is not for us to say.
+fn sorted(head: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = head.trim_end().split("\r\n").collect();
+    lines[1..].sort_unstable();
+    lines
 }
 
 #[test]
@@ -189,7 +197,8 @@ fn packed_bodies_are_not_unpacked_on_the_way() {
     let got = house.ask("POST", "/v1/responses", &[("Content-Encoding", "zstd")], &packed);
     assert_eq!(upstream.seen()[0].header("content-encoding"), Some("zstd"));
     assert_eq!(upstream.seen()[0].body, packed);
-    assert_eq!((got.header("content-encoding"), got.body), (Some("br"), packed));
+    assert_eq!(got.header("content-encoding"), Some("br"));
+    assert_eq!(got.body, packed);
 }
 
 #[test]

@@ -24,7 +24,6 @@ fn s18_an_upstream_counts_exactly_the_requests_that_everybody_would() {
         let before = upstream.seen().len();
         let mut client = house.client();
         client.send(replace(&fs::read(&file).unwrap(), house.address.to_string().as_bytes()));
-        client.finish_sending();
         let answered = String::from_utf8_lossy(&client.all()).into_owned();
         let seen = upstream.seen().split_off(before);
         assert_eq!(seen.len(), wanted, "{name}: {seen:?}");

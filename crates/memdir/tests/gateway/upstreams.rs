@@ -83,6 +83,75 @@ fn s17_a_repository_does_not_choose_either() {
     assert_eq!(evil.n_connections(), 0);
 }
 
+/// S5: a repository that has agents set where settings or trust come from starts nothing.
+#[test]
+fn s5_a_gateway_does_not_start_by_a_repositorys_variables() {
+    let house = House::with("");
+    let shipped = house.sandbox.project().join(".claude");
+    fs::create_dir_all(&shipped).unwrap();
+    for (name, value) in [("MEMDIR_HOME", "/evil"), ("SSL_CERT_FILE", "/evil/ca.pem")] {
+        fs::write(shipped.join("settings.json"), format!("{{\"env\": {{\"{name}\": \"{value}\"}}}}"))
+            .unwrap();
+        let output = house.sandbox.memdir(&["gateway", "--listen", "127.0.0.1:0"]).env(name, value).code(1);
+        assert!(output.stderr.contains(name), "{output}");
+    }
+}
+
+/// S17: what is encrypted is read by whom the system trusts only.
+#[test]
+fn s17_an_upstream_proves_who_it_is() {
+    let sandbox = memdir_testkit::Sandbox::new(env!("CARGO_BIN_EXE_memdir"));
+    let (key, cert) = (sandbox.root().join("key.pem"), sandbox.root().join("cert.pem"));
+    let made = Command::new("openssl")
+        .args([
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+            "-nodes",
+            "-days",
+            "2",
+        ])
+        .args([
+            "-subj",
+            "/CN=localhost",
+            "-addext",
+            "subjectAltName=DNS:localhost",
+            "-addext",
+            "basicConstraints=CA:FALSE",
+        ])
+        .args(["-keyout", key.to_str().unwrap(), "-out", cert.to_str().unwrap()])
+        .output()
+        .unwrap();
+    assert!(made.status.success());
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let script = "import http.server,ssl,sys\n\
+        class H(http.server.BaseHTTPRequestHandler):\n protocol_version='HTTP/1.1'\n \
+        def do_POST(s):\n  b=s.rfile.read(int(s.headers['content-length']))\n  s.send_response(200)\n  \
+        s.send_header('content-length',str(len(b)))\n  s.end_headers()\n  s.wfile.write(b)\n\
+        h=http.server.HTTPServer(('127.0.0.1',int(sys.argv[1])),H)\n\
+        c=ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)\nc.load_cert_chain(sys.argv[2],sys.argv[3])\n\
+        h.socket=c.wrap_socket(h.socket,server_side=True)\nh.serve_forever()\n";
+    let mut server = Command::new("python3")
+        .args(["-c", script, &port.to_string(), cert.to_str().unwrap(), key.to_str().unwrap()])
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    crate::wire::until("the upstream listens", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
+    let settings = format!("[gateway.upstreams.anthropic]\nurl = \"https://localhost:{port}\"\n");
+    let trusting = House::open(&settings, |command| {
+        command.env("SSL_CERT_FILE", &cert);
+    });
+    assert_eq!(trusting.post("words").text(), "words");
+    let doubting = House::with(&settings).post("words");
+    assert_eq!(doubting.status, 502);
+    assert!(doubting.text().contains("certificate"), "{}", doubting.text());
+    server.kill().unwrap();
+    server.wait().unwrap();
+}
+
 /// S17: a name that leads into a private network is not followed there, unless the user said so.
 #[test]
 fn s17_private_ranges_are_refused_unless_the_user_named_them() {

@@ -1,7 +1,7 @@
 //! Both ends of the gateway, byte by byte: an upstream that keeps what it was sent, and a client that keeps what it was answered.
 
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -253,11 +253,6 @@ impl Client {
     pub(crate) fn all(&mut self) -> Vec<u8> {
         let _ = self.stream.read_to_end(&mut self.rest);
         std::mem::take(&mut self.rest)
-    }
-
-    /// Says that nothing more is sent.
-    pub(crate) fn finish_sending(&self) {
-        let _ = self.stream.shutdown(Shutdown::Write);
     }
 }
 
