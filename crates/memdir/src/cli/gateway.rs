@@ -5,6 +5,8 @@ mod log;
 mod settled;
 mod status;
 
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +14,7 @@ use std::time::Duration;
 use memdir_server::gateway::{self, Gateway, NoMemory};
 use memdir_server::listen::Sockets;
 use memdir_store::disk::Dir;
+use memdir_store::place;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -36,6 +39,8 @@ const FILES_EACH: u64 = 3;
 const OTHER_FILES: u64 = 32;
 /// How long what is being answered may go on after the gateway was asked to stop.
 const GRACE: Duration = Duration::from_secs(60);
+/// Variables that decide which settings are read, or who may pose as an upstream.
+const DECISIVE: [&str; 5] = ["MEMDIR_HOME", "XDG_DATA_HOME", "HOME", "SSL_CERT_FILE", "SSL_CERT_DIR"];
 /// Between two looks at the settings.
 const LOOK: Duration = Duration::from_secs(2);
 
@@ -69,11 +74,29 @@ enum What {
 }
 
 pub(crate) fn run(args: &Args, ui: &mut Ui) -> Result<Outcome, Failure> {
-    let home = context::environment(None, None).state_root()?;
+    let env = context::environment(None, None);
+    is_of_the_user(&place::shipped_variables(&env))?;
+    let home = env.state_root()?;
     match &args.what {
         Some(What::Status) => status::run(&home, ui),
         Some(What::Key(args)) => key::run(args, &home, ui),
         None => stand(args, home),
+    }
+}
+
+/// Keys go where the settings say, encrypted for whom the system trusts: neither is for a repository to decide.
+fn is_of_the_user(shipped: &BTreeMap<String, String>) -> Result<(), Failure> {
+    let is_set = |name: &&&str| {
+        shipped
+            .get(**name)
+            .is_some_and(|value| std::env::var_os(name).is_some_and(|set| set == value.as_str()))
+    };
+    match DECISIVE.iter().find(is_set) {
+        None => Ok(()),
+        Some(name) => {
+            Err(Failure::refusal(format!("the repository sets {name}, and with it where requests go"))
+                .hint("start the gateway outside of it"))
+        }
     }
 }
 
@@ -91,13 +114,16 @@ fn stand(args: &Args, home: PathBuf) -> Result<Outcome, Failure> {
         let log = Log::start(&settings, args.log);
         let gateway = Gateway::new(NoMemory, settings.config(), bound.port(), streams).with_log(log);
         let gateway = Arc::new(gateway);
-        let stop = serve::stop()?;
+        let (stop, at_once) = (serve::stop(1)?, serve::stop(2)?);
         let sockets =
             Sockets { max_connections: streams.saturating_mul(2), grace: GRACE, ..Sockets::default() };
         let _sign = Sign::put_up(&settings, bound);
         Ui::complain(&settings.welcome(bound));
         let following = tokio::spawn(follow(gateway.clone(), settings)?);
-        gateway::serve(listener, gateway, sockets, stop).await;
+        tokio::select! {
+            () = gateway::serve(listener, gateway, sockets, stop) => {}
+            () = at_once => {}
+        }
         following.abort();
         Ok(Outcome::Done)
     })
@@ -125,10 +151,10 @@ fn follow(
 }
 
 /// What tells others that a gateway runs, taken down when it ends.
-struct Sign(Option<Dir>);
+struct Sign(Option<(Dir, String)>);
 
 impl Sign {
-    fn put_up(settings: &Settings, bound: std::net::SocketAddr) -> Self {
+    fn put_up(settings: &Settings, bound: SocketAddr) -> Self {
         if settings.is_off() {
             return Self(None);
         }
@@ -138,12 +164,16 @@ impl Sign {
             dir.replace(RUNNING, text.as_bytes()).map(|()| dir)
         };
         // Without it `status` does not find the gateway; requests do.
-        Self(put_up(settings.home()).ok())
+        Self(put_up(settings.home()).ok().map(|dir| (dir, text)))
     }
 }
 
 impl Drop for Sign {
     fn drop(&mut self) {
-        let _ = self.0.as_ref().map(|dir| dir.remove(RUNNING));
+        let Some((dir, text)) = &self.0 else { return };
+        // Another one may have started since.
+        if dir.read(RUNNING, 1_024).is_ok_and(|there| there.is_some_and(|there| there == text.as_bytes())) {
+            let _ = dir.remove(RUNNING);
+        }
     }
 }

@@ -269,7 +269,7 @@ async fn serve<S: Storage>(storage: S, house: &House) -> Result<Outcome, Failure
         max_connections: places(house.limits.max_connections, 1, OTHER_FILES),
         ..Sockets::default()
     };
-    let stop = stop()?;
+    let stop = stop(1)?;
     Ui::complain(&format!("memdir serves http://{bound}\n{welcome}"));
     listen::serve(listener, app, sockets, stop).await;
     Ok(Outcome::Done)
@@ -281,15 +281,17 @@ fn tell(logged: &Logged) {
     Ui::complain(&format!("{} {} {} {millis}ms {member}\n", Timestamp::now(), logged.route, logged.status));
 }
 
-/// Returns what ends with the signals that ask a server to go.
-pub(super) fn stop() -> Result<impl Future<Output = ()>, Failure> {
+/// Returns what ends when the signals that ask a server to go have come so many times.
+pub(super) fn stop(times: usize) -> Result<impl Future<Output = ()>, Failure> {
     let listen =
         |kind| signal(kind).map_err(|err| Failure::error(format!("could not listen for signals: {err}")));
     let (mut terminate, mut interrupt) = (listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?);
     Ok(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
+        for _ in 0..times {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
         }
     })
 }
