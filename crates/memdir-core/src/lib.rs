@@ -38,6 +38,7 @@ pub mod policy;
 pub mod recall;
 pub mod search;
 pub mod secrets;
+pub mod sse;
 pub mod statement;
 pub mod status;
 pub mod strength;

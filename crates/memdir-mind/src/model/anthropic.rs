@@ -7,9 +7,9 @@
 
 use std::collections::BTreeMap;
 
+use memdir_core::sse::Event;
 use serde_json::{Value, json};
 
-use super::sse::Event;
 use super::wire::{Heard, Listener, cut_off, input, json as event_json, said_error};
 use super::{Message, ModelError, Part, Request, Role, Stop, Tool, Usage};
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use memdir_core::sse::Event;
 use serde_json::{Value, json};
 
 use super::responses::{is_strict, result_text};
-use super::sse::Event;
 use super::wire::{Heard, Listener, cut_off, input, json as event_json, said_error};
 use super::{Message, ModelError, Part, Request, Role, Schema, Stop, Tool, Usage};
 

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use memdir_core::budget::likely_tokens;
+use memdir_core::sse::Events;
 use memdir_net::{NoWay, Patience, cause};
 use memdir_store::disk;
 use memdir_store::keys::Secret;
@@ -16,7 +17,6 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode, Url};
 
 use super::open::Env;
-use super::sse::Events;
 use super::wire::{Dialect, cut_off, short};
 use super::{Answer, Base, Model, ModelError, Part, Request, Usage};
 

@@ -23,11 +23,11 @@ mod responses;
 mod sample;
 mod sampling;
 mod spoken;
-mod sse;
 mod wire;
 
 use std::time::Duration;
 
+use memdir_core::sse::EventError;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -252,6 +252,12 @@ pub enum ModelError {
     /// What came is no answer.
     #[error("the model's answer cannot be read: {0}")]
     Malformed(String),
+}
+
+impl From<EventError> for ModelError {
+    fn from(error: EventError) -> Self {
+        Self::Malformed(error.to_string())
+    }
 }
 
 impl Answer {

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 
 use memdir_core::hash::ContentHash;
+use memdir_core::sse::Event;
 use serde_json::{Value, json};
 
-use super::sse::Event;
 use super::wire::{Heard, Listener, cut_off, input, json as event_json, said_error};
 use super::{ModelError, Part, Request, Role, Schema, Stop, Tool, Usage};
 

@@ -4,11 +4,11 @@
 //! sockets: the same code reads a stream from a test's string. An answer counts only when its service has said that it
 //! is over; whatever ends before that is an error, never half an answer.
 
+use memdir_core::sse::Event;
+#[cfg(test)]
+use memdir_core::sse::Events;
 use serde_json::Value;
 
-use super::sse::Event;
-#[cfg(test)]
-use super::sse::Events;
 use super::{Answer, ModelError, Part, Request, Stop, Usage, anthropic, chat, responses};
 
 /// In which words a service is asked.
