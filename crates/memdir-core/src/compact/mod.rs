@@ -22,7 +22,7 @@ mod references;
 mod rounds;
 mod size;
 mod skills;
-mod spans;
+pub(crate) mod spans;
 mod story;
 mod summary;
 mod trim;

@@ -66,6 +66,8 @@ pub struct Compacted {
     pub text: String,
     /// What was done.
     pub report: Report,
+    /// Which messages were replaced, and the one that stands in their place.
+    pub replaced: Option<(Range<usize>, String)>,
 }
 
 /// What was done to a list.
@@ -143,6 +145,7 @@ impl<'i> Plan<'i> {
 
     /// Writes the list. `words` is a summary that somebody else wrote; without one the rounds are quoted.
     pub fn finish(mut self, words: Option<&str>, scanner: &Scanner) -> Compacted {
+        let mut replaced = None;
         let text = match std::mem::replace(&mut self.change, Change::None) {
             Change::None => self.input.to_owned(),
             Change::Images => self.printed(self.items.iter().map(|item| item.as_ref())),
@@ -155,11 +158,13 @@ impl<'i> Plan<'i> {
                 let message = message(self.list.shape, &blocks).to_string();
                 let leading = self.items[..dropped.start].iter().map(|item| item.as_ref());
                 let kept = kept.iter().map(String::as_str);
-                self.printed(leading.chain([message.as_str()]).chain(kept))
+                let text = self.printed(leading.chain([message.as_str()]).chain(kept));
+                replaced = Some((dropped, message));
+                text
             }
         };
         self.report.tokens_after = chars(&text).div_ceil(CHARS_A_TOKEN);
-        Compacted { text, report: self.report }
+        Compacted { text, report: self.report, replaced }
     }
 
     /// Takes images and idle space out of every item.

@@ -9,18 +9,18 @@ use std::ops::Range;
 use serde::de::IgnoredAny;
 
 /// Checks that a text is one JSON value, and tells where it is not.
-pub(super) fn check(text: &str) -> Result<(), serde_json::Error> {
+pub(crate) fn check(text: &str) -> Result<(), serde_json::Error> {
     serde_json::from_str::<IgnoredAny>(text).map(drop)
 }
 
 /// Finds the values of an array, or nothing if the text is no array.
-pub(super) fn array(text: &str, within: Range<usize>) -> Option<Vec<Range<usize>>> {
+pub(crate) fn array(text: &str, within: Range<usize>) -> Option<Vec<Range<usize>>> {
     let parts = parts(text, within, b'[')?;
     Some(parts.into_iter().map(|part| trimmed(text, part)).filter(|part| !part.is_empty()).collect())
 }
 
 /// Finds the fields of an object, with their names as they are written; nothing if the text is no object.
-pub(super) fn object(text: &str, within: Range<usize>) -> Option<Vec<(&str, Range<usize>)>> {
+pub(crate) fn object(text: &str, within: Range<usize>) -> Option<Vec<(&str, Range<usize>)>> {
     let field = |part: Range<usize>| {
         let part = trimmed(text, part);
         let name_end = part.start + string_end(&text.as_bytes()[part.clone()])?;

@@ -15,7 +15,7 @@ pub(crate) fn parse(line: &[u8]) -> Option<Value> {
 }
 
 /// Replaces each `\uD800` to `\uDFFF` that is no half of a pair.
-fn mend(text: &str) -> String {
+pub(crate) fn mend(text: &str) -> String {
     let mut mended = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
