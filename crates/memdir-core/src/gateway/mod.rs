@@ -15,6 +15,7 @@
 //!
 //! Look at [`read`] first, then at [`Reading`].
 
+mod answer;
 mod conversation;
 mod dialect;
 mod fields;
@@ -31,6 +32,7 @@ mod samples;
 #[cfg(test)]
 mod tests;
 
+pub use answer::{Answer, Ear, Usage};
 pub use conversation::Conversation;
 pub use dialect::Dialect;
 pub use kind::Kind;
