@@ -24,6 +24,8 @@ mod labels;
 mod message;
 mod place;
 mod request;
+mod shorten;
+mod window;
 
 #[cfg(test)]
 mod properties;
@@ -39,3 +41,5 @@ pub use kind::Kind;
 pub use labels::Labels;
 pub use place::{Insertion, Place, reminder, splice};
 pub use request::{Reading, Turn, read};
+pub use shorten::{Shortened, shorten};
+pub use window::{Decision, Limits, Load, decide, window};
