@@ -10,6 +10,7 @@ pub mod evidence;
 pub mod exchange;
 pub mod extract;
 pub mod gate;
+pub mod gateway;
 pub mod health;
 pub mod history;
 pub mod index;

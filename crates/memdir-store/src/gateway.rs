@@ -1,0 +1,348 @@
+//! What the gateway knows of conversations between two of their requests.
+//!
+//! A client sends its history without what was put into it, so the same bytes are put into it again, from here: one small
+//! file a conversation, `$MEMDIR_HOME/gateway/conversations/<conversation>.json`. Losing it costs a prompt cache and a
+//! repetition, never a memory; writing does not wait for the disk.
+//!
+//! What a user says through the gateway stands in no file of a host. So what was said is noted in `said/`, without secrets,
+//! in lines that the readers of session files know, for whoever learns from it; it is gone two days after the last word,
+//! whatever the user's settings for transcripts: who wants to keep what is said has it kept where all of it is.
+//!
+//! Look at [`Conversations::update`] first.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use jiff::{SignedDuration, Timestamp};
+use memdir_core::gateway::Shortened;
+use memdir_core::secrets::{Scanner, redact};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::disk::{Dir, EntryKind};
+use crate::lock::Lock;
+use crate::working::file_stem;
+
+/// The folders below the state root.
+const FOLDER: &str = "gateway";
+const CONVERSATIONS: &str = "conversations";
+const SAID: &str = "said";
+/// Two requests of a conversation may come at once; one waits for the other no longer than this.
+const PATIENCE: Duration = Duration::from_millis(60);
+/// As many turns of a conversation are known; the oldest are forgotten first.
+const MAX_TURNS: usize = 512;
+/// As much is put into a turn, and all turns of a conversation together, in bytes.
+const MAX_TEXT: usize = 32 * 1024;
+const MAX_TEXTS: usize = 2 * 1024 * 1024;
+/// No file is larger.
+const MAX_FILE: u64 = 16 * 1024 * 1024;
+/// As much of what was said is noted, and of one message.
+const MAX_SAID: u64 = 16 * 1024 * 1024;
+const MAX_MESSAGE: usize = 64 * 1024;
+/// A conversation that was silent for so long is over.
+const SILENCE: SignedDuration = SignedDuration::from_hours(24 * 30);
+/// What was said is learned from long before this.
+const LEARNED: SignedDuration = SignedDuration::from_hours(48);
+
+/// The conversations that go through the gateway.
+#[derive(Debug, Clone)]
+pub struct Conversations {
+    folder: PathBuf,
+}
+
+/// What is known of one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Known {
+    /// When it was last heard of.
+    pub seen: Option<Timestamp>,
+    /// How many conversations before it began alike and had no other name.
+    pub before: u32,
+    /// The turn that was told what a session begins with.
+    pub begun: Option<String>,
+    /// What was put into each turn, the oldest first; an empty text says that there was nothing to put in.
+    turns: Vec<Told>,
+    /// The turns that were noted as said.
+    noted: Vec<String>,
+    /// The first messages, summed up.
+    pub shortened: Option<Shortened>,
+    /// The length that it is to have, if it is to be shortened, in tokens as the service counts them.
+    pub due: Option<u64>,
+    /// How many tokens the service read at the last request.
+    pub read: u64,
+    /// How often in a row it could not be shortened.
+    pub failures: u32,
+}
+
+/// What was put into a turn.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Told {
+    key: String,
+    text: String,
+}
+
+impl Known {
+    /// Returns what was put into a turn; `None` if nobody looked at it yet.
+    pub fn told(&self, key: &str) -> Option<&str> {
+        self.turns.iter().find(|told| told.key == key).map(|told| told.text.as_str())
+    }
+
+    /// Returns how many turns were looked at.
+    pub fn n_turns(&self) -> usize {
+        self.turns.len()
+    }
+
+    /// Notes what is put into a turn, unless that was done already; returns what it is. A text that is too long is none.
+    pub fn tell(&mut self, key: &str, text: &str) -> String {
+        if let Some(told) = self.told(key) {
+            return told.to_owned();
+        }
+        let text = if text.len() > MAX_TEXT { "" } else { text };
+        self.turns.push(Told { key: key.to_owned(), text: text.to_owned() });
+        let mut total: usize = self.turns.iter().map(|told| told.text.len()).sum();
+        while self.turns.len() > MAX_TURNS || total > MAX_TEXTS {
+            total -= self.turns.remove(0).text.len();
+        }
+        text.to_owned()
+    }
+
+    /// Notes that a turn is noted as said; `false` if it was already.
+    pub fn notes(&mut self, key: &str) -> bool {
+        let is_new = !self.noted.iter().any(|noted| noted == key);
+        if is_new {
+            self.noted.push(key.to_owned());
+            let extra = self.noted.len().saturating_sub(MAX_TURNS);
+            self.noted.drain(..extra);
+        }
+        is_new
+    }
+
+    /// Begins another conversation under the same name.
+    pub fn begin_anew(&mut self) {
+        *self = Self { before: self.before.saturating_add(1), ..Self::default() };
+    }
+}
+
+/// Something that was said.
+#[derive(Debug, Clone, Copy)]
+pub struct Said<'s> {
+    /// Whether the user said it, or else the model.
+    pub is_users: bool,
+    /// What.
+    pub text: &'s str,
+    /// The tools that the model calls.
+    pub tools: &'s [String],
+}
+
+impl Conversations {
+    /// Returns those below a state root.
+    pub fn below(home: &Path) -> Self {
+        Self { folder: home.join(FOLDER) }
+    }
+
+    /// Returns what is known of one.
+    pub fn known(&self, id: &str) -> Known {
+        let Ok(folder) = Dir::open(&self.folder.join(CONVERSATIONS)) else { return Known::default() };
+        let bytes = folder.read(&file(id), MAX_FILE).ok().flatten();
+        bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+    }
+
+    /// Changes what is known of one, one process at a time. If another one holds on to it, or nothing can be written, the
+    /// change is made to what can be read and lost with the process.
+    pub fn update<T>(&self, id: &str, now: Timestamp, change: impl FnOnce(&mut Known) -> T) -> T {
+        let lock = self.lock();
+        let before = self.known(id);
+        let mut known = before.clone();
+        let answer = change(&mut known);
+        if lock.is_some() && known != before {
+            known.seen = Some(now);
+            // Not being able to costs a prompt cache.
+            let _ = self.write(id, &serde_json::to_vec(&known).unwrap_or_default());
+        }
+        answer
+    }
+
+    /// Returns the file of what was said, which may not exist.
+    pub fn said(&self, id: &str) -> PathBuf {
+        self.folder.join(SAID).join(format!("{}.jsonl", file_stem(id)))
+    }
+
+    /// Notes what was said, without secrets.
+    pub fn note(
+        &self,
+        id: &str,
+        cwd: Option<&str>,
+        said: &[Said<'_>],
+        scanner: &Scanner,
+        now: Timestamp,
+    ) -> io::Result<()> {
+        let folder = Dir::ensure(&self.folder.join(SAID))?;
+        let name = format!("{}.jsonl", file_stem(id));
+        let is_full = folder.stat(&name)?.is_some_and(|stat| stat.size > MAX_SAID);
+        for (nth, said) in said.iter().enumerate().filter(|_| !is_full) {
+            folder.append_line(&name, &line(id, cwd, said, scanner, now, nth))?;
+        }
+        Ok(())
+    }
+
+    /// Forgets conversations that are over, and what was said where it was learned from; returns how many files are gone.
+    pub fn sweep(&self, now: Timestamp) -> io::Result<usize> {
+        Ok(sweep(&self.folder.join(CONVERSATIONS), now, SILENCE)?
+            + sweep(&self.folder.join(SAID), now, LEARNED)?)
+    }
+
+    fn write(&self, id: &str, bytes: &[u8]) -> io::Result<()> {
+        let folder = Dir::ensure(&self.folder.join(CONVERSATIONS))?;
+        folder.replace_derived(&folder, &file(id), bytes)
+    }
+
+    fn lock(&self) -> Option<Lock> {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            match Lock::attempt(&self.folder, "lock") {
+                Ok(Some(lock)) => return Some(lock),
+                Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(1)),
+                _ => return None,
+            }
+        }
+    }
+}
+
+fn file(id: &str) -> String {
+    format!("{}.json", file_stem(id))
+}
+
+/// Writes something that was said as a line that readers of session files know.
+fn line(
+    id: &str,
+    cwd: Option<&str>,
+    said: &Said<'_>,
+    scanner: &Scanner,
+    now: Timestamp,
+    nth: usize,
+) -> String {
+    let text = &said.text[..said.text.floor_char_boundary(MAX_MESSAGE.min(said.text.len()))];
+    let text = String::from_utf8_lossy(&redact(text.as_bytes(), &scanner.scan(text.as_bytes()))).into_owned();
+    let role = if said.is_users { "user" } else { "assistant" };
+    let mut content = vec![json!({"type": "text", "text": text})];
+    content.extend(said.tools.iter().map(|name| json!({"type": "tool_use", "name": name})));
+    json!({
+        "type": role, "sessionId": id, "cwd": cwd, "timestamp": now.to_string(),
+        "uuid": format!("{}-{nth}", now.as_nanosecond()), "message": {"role": role, "content": content},
+    })
+    .to_string()
+}
+
+fn sweep(folder: &Path, now: Timestamp, silence: SignedDuration) -> io::Result<usize> {
+    let folder = match Dir::open(folder) {
+        Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(0),
+        folder => folder?,
+    };
+    let mut names = Vec::new();
+    folder.for_each(|name, kind| names.extend((kind == EntryKind::File).then(|| name.to_owned())))?;
+    let mut n_gone = 0;
+    for name in names {
+        let modified =
+            folder.stat(&name)?.and_then(|stat| Timestamp::from_nanosecond(stat.mtime_ns.into()).ok());
+        if modified.is_some_and(|modified| now.duration_since(modified) > silence) {
+            folder.remove(&name)?;
+            n_gone += 1;
+        }
+    }
+    Ok(n_gone)
+}
+
+#[cfg(test)]
+mod tests {
+    use memdir_core::transcript::Role;
+
+    use super::*;
+    use crate::transcript::SessionFile;
+
+    fn now() -> Timestamp {
+        "2026-04-10T09:00:00Z".parse().unwrap()
+    }
+
+    /// UX-20.
+    #[test]
+    fn what_was_put_into_a_turn_is_known_to_the_next_process_and_never_changes() {
+        let home = tempfile::tempdir().unwrap();
+        let told =
+            Conversations::below(home.path()).update("s1", now(), |known| known.tell("a.1", "first\n"));
+        assert_eq!(told, "first\n");
+        let again = Conversations::below(home.path());
+        assert_eq!(again.known("s1").told("a.1"), Some("first\n"));
+        assert_eq!(again.update("s1", now(), |known| known.tell("a.1", "other")), "first\n");
+        assert_eq!(again.known("s2"), Known::default(), "another conversation");
+        assert!(again.update("s1", now(), |known| known.notes("a.1")));
+        assert!(
+            !again.update("s1", now(), |known| known.notes("a.1")),
+            "a prompt that is sent again is said once"
+        );
+    }
+
+    #[test]
+    fn of_a_long_conversation_the_last_turns_are_known() {
+        let mut known = Known::default();
+        for n in 0..MAX_TURNS + 5 {
+            known.tell(&format!("k{n}"), "x");
+        }
+        assert_eq!((known.n_turns(), known.told("k4"), known.told("k5")), (MAX_TURNS, None, Some("x")));
+        assert_eq!(known.tell("long", &"x".repeat(MAX_TEXT + 1)), "", "what is too long is not put in");
+    }
+
+    #[test]
+    fn what_is_torn_is_as_if_it_were_not_there() {
+        let home = tempfile::tempdir().unwrap();
+        let conversations = Conversations::below(home.path());
+        conversations.update("s1", now(), |known| known.tell("a.1", "x"));
+        std::fs::write(home.path().join("gateway/conversations/s1.json"), "{\"turns\":[{").unwrap();
+        assert_eq!(conversations.known("s1"), Known::default());
+        assert_eq!(conversations.update("s1", now(), |known| known.tell("a.1", "y")), "y");
+    }
+
+    /// X5.
+    #[test]
+    fn what_was_said_is_read_as_a_session_and_has_no_secret_in_it() {
+        let home = tempfile::tempdir().unwrap();
+        let conversations = Conversations::below(home.path());
+        let key = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+        let asked = format!("use {key} for the tests");
+        let tools = ["Bash".to_owned()];
+        let said = [
+            Said { is_users: true, text: &asked, tools: &[] },
+            Said { is_users: false, text: "I will.", tools: &tools },
+        ];
+        conversations.note("s1", Some("/home/ada/shop"), &said, &Scanner::builtin(), now()).unwrap();
+        let text = std::fs::read_to_string(conversations.said("s1")).unwrap();
+        assert!(!text.contains(&key) && text.contains("[REDACTED:"), "{text}");
+        let file = SessionFile::at(&conversations.said("s1"), None).unwrap();
+        let mut turns = file.turns().unwrap();
+        let mut read = Vec::new();
+        while let Some(line) = turns.read_line().unwrap() {
+            read.extend(line);
+        }
+        assert_eq!(file.session, "s1");
+        assert_eq!(
+            read.iter().map(|turn| turn.role).collect::<Vec<_>>(),
+            [Role::User, Role::Assistant, Role::Tool]
+        );
+        assert_eq!((read[1].text.as_str(), read[0].cwd.as_deref()), ("I will.", Some("/home/ada/shop")));
+    }
+
+    #[test]
+    fn what_is_over_is_forgotten_and_what_was_said_sooner() {
+        let home = tempfile::tempdir().unwrap();
+        let conversations = Conversations::below(home.path());
+        conversations.update("s1", now(), |known| known.tell("a.1", "x"));
+        let said = [Said { is_users: true, text: "hi", tools: &[] }];
+        conversations.note("s1", None, &said, &Scanner::builtin(), now()).unwrap();
+        let today = Timestamp::now();
+        assert_eq!(conversations.sweep(today).unwrap(), 0);
+        assert_eq!(conversations.sweep(today + SignedDuration::from_hours(72)).unwrap(), 1);
+        assert!(!conversations.said("s1").exists() && conversations.known("s1").n_turns() == 1);
+        assert_eq!(conversations.sweep(today + SignedDuration::from_hours(24 * 31)).unwrap(), 1);
+        assert_eq!(conversations.known("s1"), Known::default());
+    }
+}
