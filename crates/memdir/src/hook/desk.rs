@@ -86,6 +86,11 @@ impl<'o> Desk<'o> {
         Ok(Some(Self { occasion, context, vaults, session, reader, ignores_memory, until }))
     }
 
+    /// Returns where it works.
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
     /// Says what the host is told. `input` is what the host said, as bytes.
     pub(crate) fn answer(&self, input: &[u8]) -> Result<Answer, Failure> {
         if !self.is_first(input) {

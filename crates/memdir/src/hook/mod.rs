@@ -33,6 +33,8 @@ use crate::context;
 use crate::failure::{Failure, Outcome};
 use desk::Desk;
 
+pub(crate) use tools::used_as;
+
 /// Answer an agent's hook (JSON on stdin, JSON on stdout)
 ///
 /// Agents call this; `memdir init` tells them to. Whatever happens it exits with 0, and within a second.
@@ -128,11 +130,24 @@ fn watch(call: Call) {
 }
 
 fn time_for(call: &Call) -> Duration {
-    let set = std::env::var(DEADLINE).ok().and_then(|text| text.parse().ok()).map(Duration::from_millis);
-    set.unwrap_or_else(|| match host::read(call.agent, &call.event, &Value::Null).moment {
-        Moment::Prompt(_) | Moment::BeforeTool(_) | Moment::AfterTool { .. } => SHORT,
-        _ => LONG,
-    })
+    match host::read(call.agent, &call.event, &Value::Null).moment {
+        Moment::Prompt(_) | Moment::BeforeTool(_) | Moment::AfterTool { .. } => time_for_prompt(),
+        _ => time_for_start(),
+    }
+}
+
+/// Returns how long an agent waits for what a prompt calls to mind.
+pub(crate) fn time_for_prompt() -> Duration {
+    deadline().unwrap_or(SHORT)
+}
+
+/// Returns how long an agent waits for what a session is told when it begins.
+pub(crate) fn time_for_start() -> Duration {
+    deadline().unwrap_or(LONG)
+}
+
+fn deadline() -> Option<Duration> {
+    std::env::var(DEADLINE).ok().and_then(|text| text.parse().ok()).map(Duration::from_millis)
 }
 
 fn read_input() -> Vec<u8> {

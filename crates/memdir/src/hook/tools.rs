@@ -189,7 +189,7 @@ fn subject_key(subject: &str) -> String {
 }
 
 /// A command is used as its first word; any other tool by its name.
-fn used_as(tool: &Tool) -> String {
+pub(crate) fn used_as(tool: &Tool) -> String {
     match tool.kind {
         ToolKind::Shell => {
             let word = tool.command.split_whitespace().find(|word| !word.contains('='));
