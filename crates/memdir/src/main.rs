@@ -7,6 +7,7 @@ mod asking;
 mod cli;
 mod context;
 mod failure;
+mod gateway;
 mod hook;
 mod mcp;
 mod outlet;

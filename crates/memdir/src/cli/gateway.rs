@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use memdir_server::gateway::{self, Gateway, NoMemory};
+use memdir_server::gateway::{self, Gateway};
 use memdir_server::listen::Sockets;
 use memdir_store::disk::Dir;
 use memdir_store::place;
@@ -22,6 +22,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::serve;
 use crate::context;
 use crate::failure::{Failure, Outcome};
+use crate::gateway::Remembering;
 use crate::mcp::http::loopback;
 use crate::ui::Ui;
 use log::Log;
@@ -73,14 +74,19 @@ enum What {
     Key(key::Args),
 }
 
-pub(crate) fn run(args: &Args, ui: &mut Ui) -> Result<Outcome, Failure> {
+pub(crate) fn run(
+    args: &Args,
+    vault: Option<PathBuf>,
+    project: Option<PathBuf>,
+    ui: &mut Ui,
+) -> Result<Outcome, Failure> {
     let env = context::environment(None, None);
     is_of_the_user(&place::shipped_variables(&env))?;
     let home = env.state_root()?;
     match &args.what {
         Some(What::Status) => status::run(&home, ui),
         Some(What::Key(args)) => key::run(args, &home, ui),
-        None => stand(args, home),
+        None => stand(args, Remembering::new(&home, vault, project), home),
     }
 }
 
@@ -100,7 +106,7 @@ fn is_of_the_user(shipped: &BTreeMap<String, String>) -> Result<(), Failure> {
     }
 }
 
-fn stand(args: &Args, home: PathBuf) -> Result<Outcome, Failure> {
+fn stand(args: &Args, memory: Remembering, home: PathBuf) -> Result<Outcome, Failure> {
     let settings = Settings::load(home, context::is_off())?;
     let address = args.listen.as_deref().or(settings.listen()).unwrap_or(LISTEN);
     let address = loopback(address)?;
@@ -112,7 +118,7 @@ fn stand(args: &Args, home: PathBuf) -> Result<Outcome, Failure> {
         let bound = listener.local_addr().map_err(in_use)?;
         let streams = serve::places(settings.max_streams(), FILES_EACH, OTHER_FILES);
         let log = Log::start(&settings, args.log);
-        let gateway = Gateway::new(NoMemory, settings.config(), bound.port(), streams).with_log(log);
+        let gateway = Gateway::new(memory, settings.config(), bound.port(), streams).with_log(log);
         let gateway = Arc::new(gateway);
         let (stop, at_once) = (serve::stop(1)?, serve::stop(2)?);
         let sockets =
@@ -131,7 +137,7 @@ fn stand(args: &Args, home: PathBuf) -> Result<Outcome, Failure> {
 
 /// Goes on with new settings whenever the files change, or when told to by a signal.
 fn follow(
-    gateway: Arc<Gateway<NoMemory>>,
+    gateway: Arc<Gateway<Remembering>>,
     mut settings: Settings,
 ) -> Result<impl Future<Output = ()>, Failure> {
     let hung_up = signal(SignalKind::hangup());

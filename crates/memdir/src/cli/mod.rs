@@ -234,7 +234,7 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
     }
     if let Command::Gateway(args) = &cli.command {
         // What it is given goes on also where memory is off.
-        return gateway::run(args, ui);
+        return gateway::run(args, cli.global.vault, cli.global.project, ui);
     }
     if let Command::Mcp(args) = &cli.command {
         // It answers also where memory is off, and looks at a place only when it is asked.
@@ -321,7 +321,7 @@ pub(crate) fn run(cli: Cli, ui: &mut Ui) -> Result<Outcome, Failure> {
         Command::Magic(args) => magic::run(&args, &context, ui),
         Command::Hook(args) => Ok(hook::run(&args, None, None)),
         Command::Mcp(args) => mcp::run(&args, None, None),
-        Command::Gateway(args) => gateway::run(&args, ui),
+        Command::Gateway(args) => gateway::run(&args, None, None, ui),
         Command::Serve(args) => serve::run(&args, ui),
         Command::Mind(args) => mind::run(&args, ui),
         Command::Completions(args) => completions::run(&args, ui),

@@ -97,7 +97,9 @@ fn who(
 }
 
 fn fork(subject: &Subject, project: &Path, tokens: u64, context: &Context) -> Option<Opened> {
-    if subject.agent != Agent::ClaudeCode {
+    // What was noted on the way through the gateway is no session that could be gone on with.
+    let is_noted = subject.transcript.starts_with(context.place.home.join("gateway"));
+    if subject.agent != Agent::ClaudeCode || is_noted {
         return None;
     }
     let running = Running { session: &subject.id, project, transcript: &subject.transcript, tokens };

@@ -1,0 +1,49 @@
+//! Hears an answer while it passes, and has it looked at when it is over.
+
+use std::sync::Arc;
+
+use memdir_core::gateway::Ear;
+use memdir_server::gateway::{End, Hearer, Usage};
+use tokio::runtime::Handle;
+
+use super::passing::Passing;
+use super::{Desk, after};
+
+/// Listens to one answer.
+#[derive(Debug)]
+pub(super) struct Listening {
+    ear: Ear,
+    desk: Arc<Desk>,
+    passing: Arc<Passing>,
+    handle: Handle,
+}
+
+impl Listening {
+    pub(super) fn new(ear: Ear, desk: &Arc<Desk>, passing: &Arc<Passing>) -> Self {
+        Self { ear, desk: desk.clone(), passing: passing.clone(), handle: Handle::current() }
+    }
+}
+
+impl Hearer for Listening {
+    fn piece(&mut self, bytes: &[u8]) {
+        self.ear.hear(bytes);
+    }
+
+    fn end(self: Box<Self>, end: End) -> Option<Usage> {
+        let Self { ear, desk, passing, handle } = *self;
+        let answer = ear.finish();
+        let usage = answer.usage.map(|usage| Usage {
+            input: usage.read(),
+            cached: usage.cached,
+            output: usage.output,
+        });
+        if let Some(id) = &answer.id {
+            desk.answered(id, passing.id());
+        }
+        // Half an answer is none: the client asks again.
+        if end == End::Whole && answer.is_over {
+            drop(handle.spawn_blocking(move || after::heard(&desk, &passing, &answer)));
+        }
+        usage
+    }
+}

@@ -1,0 +1,346 @@
+//! A request on its way through memory: read, given back what it had, given what is new.
+
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use hyper::body::Bytes;
+use jiff::Timestamp;
+use memdir_core::compact;
+use memdir_core::gateway::{
+    Dialect, Kind, Labels, Reading, Shortened, Turn, read, reminder, shorten, splice,
+};
+use memdir_core::hash::ContentHash;
+use memdir_core::host::{Agent, Moment, Occasion, Source};
+use memdir_store::gateway::Known;
+use memdir_store::place::{self, Environment};
+use memdir_store::session::Session;
+
+use super::Desk;
+use crate::context::{self, Context};
+use crate::failure::Failure;
+use crate::hook;
+use crate::hook::desk::{Answer, Desk as HookDesk};
+
+/// What came in.
+#[derive(Debug)]
+pub(super) struct Request {
+    pub(super) dialect: Dialect,
+    pub(super) labels: Labels,
+    pub(super) body: Bytes,
+}
+
+/// A request, and what is known of its conversation.
+#[derive(Debug)]
+pub(super) struct Passing {
+    request: Request,
+    reading: Reading,
+    /// The conversation, or the one of several that begin alike.
+    session: String,
+    known: Known,
+    /// The project that was found for it.
+    pub(super) project: Option<PathBuf>,
+    /// Whether memory is switched off there.
+    is_off: bool,
+    shortened: Option<(Shortened, Range<usize>)>,
+    now: Timestamp,
+}
+
+impl Passing {
+    /// Reads a request and looks up its conversation.
+    pub(super) fn read(desk: &Desk, request: Request) -> Self {
+        let mut reading = read(request.dialect, &request.labels, &request.body);
+        follow(desk, &mut reading);
+        let project = project(&request.labels, &reading).or_else(|| desk.project.clone());
+        let env = context::environment(desk.vault.clone(), project.clone());
+        let mut passing = Self {
+            session: reading.conversation.id.clone(),
+            known: Known::default(),
+            is_off: place::locate(&env).map_or(true, |place| place.off),
+            shortened: None,
+            request,
+            reading,
+            project,
+            now: context::now(),
+        };
+        if passing.has_memory() {
+            passing.look_up(desk);
+        }
+        passing
+    }
+
+    fn look_up(&mut self, desk: &Desk) {
+        let Self { reading, session, .. } = self;
+        let known = desk.conversations.known(session);
+        // The same words again, from the beginning: another conversation that has the same name for want of a better one.
+        let is_anew = !reading.conversation.is_named
+            && reading.follows.is_none()
+            && reading.is_asked
+            && reading.turns.len() == 1
+            && known.n_turns() > 1;
+        self.known = if is_anew {
+            desk.conversations.update(session, self.now, |known| {
+                known.begin_anew();
+                known.clone()
+            })
+        } else {
+            known
+        };
+        if reading.kind == Kind::Main {
+            self.shortened = self.shorten(desk);
+        }
+        if self.known.before > 0 {
+            self.session = format!("{}-{}", self.session, self.known.before);
+        }
+    }
+
+    /// Says whether what was said in this request may have something of ours in it.
+    fn has_memory(&self) -> bool {
+        // A summary is made of the same beginning, and of the same cache.
+        let is_ours = matches!(self.reading.kind, Kind::Main | Kind::Compaction);
+        is_ours && !self.is_off && !self.reading.turns.is_empty()
+    }
+
+    /// Says whether the user has just said something that nobody looked at.
+    pub(super) fn is_new_prompt(&self) -> bool {
+        let Reading { is_asked, has_frame, turns, .. } = &self.reading;
+        let is_new = |turn: &Turn| self.known.told(&turn.key).is_none();
+        self.is_heard() && *is_asked && !has_frame && turns.last().is_some_and(is_new)
+    }
+
+    /// Says whether the answer is of interest.
+    pub(super) fn is_heard(&self) -> bool {
+        self.reading.kind == Kind::Main && self.has_memory()
+    }
+
+    pub(super) fn kind(&self) -> Kind {
+        self.reading.kind
+    }
+
+    pub(super) fn reading(&self) -> &Reading {
+        &self.reading
+    }
+
+    /// Returns the conversation as sessions are called; none if it is not known.
+    pub(super) fn conversation(&self) -> Option<&str> {
+        Some(self.session.as_str()).filter(|session| !session.is_empty())
+    }
+
+    /// Returns the name under which it is looked up.
+    pub(super) fn id(&self) -> &str {
+        &self.reading.conversation.id
+    }
+
+    /// Returns how many bytes are put back.
+    pub(super) fn replayed(&self) -> usize {
+        self.reading.turns.iter().filter_map(|turn| self.known.told(&turn.key)).map(str::len).sum()
+    }
+
+    /// Returns how long remembering may take.
+    pub(super) fn time(&self) -> Duration {
+        if self.source().is_some() { hook::time_for_start() } else { hook::time_for_prompt() }
+    }
+
+    /// Says whether the session begins here, or begins again because what it began with was summed up.
+    fn source(&self) -> Option<Source> {
+        let Some(begun) = &self.known.begun else { return Some(Source::New) };
+        if self.reading.follows.is_some() {
+            // The service has it.
+            return None;
+        }
+        let is_left = |turn: &Turn| match &self.shortened {
+            Some((_, at)) => turn.place.at() >= at.end,
+            None => true,
+        };
+        let is_there = self.reading.turns.iter().any(|turn| turn.key == *begun && is_left(turn));
+        (!is_there).then_some(Source::Compacted)
+    }
+
+    /// Remembers, and notes what is put into the turn, unless somebody has given up waiting.
+    pub(super) fn remember(&self, desk: &Desk, is_taken: &AtomicBool) -> String {
+        let until = Instant::now() + self.time().mul_f64(0.8);
+        let told = self.gather(desk, until).unwrap_or_default();
+        if is_taken.swap(true, Ordering::SeqCst) {
+            return String::new();
+        }
+        let Some(turn) = self.reading.turns.last() else { return String::new() };
+        let text: String = told.iter().map(|told| told.answer.reply.context.as_str()).collect();
+        let text = if text.trim().is_empty() { String::new() } else { reminder(&text) };
+        let begins = self.source().is_some();
+        let kept = desk.conversations.update(self.id(), self.now, |known| {
+            if begins {
+                known.begun = Some(turn.key.clone());
+            }
+            known.tell(&turn.key, &text)
+        });
+        for told in &told {
+            if let Ok(Some(hook)) = self.open(desk, &told.occasion, until) {
+                hook.record(&told.answer);
+            }
+        }
+        kept
+    }
+
+    /// Gathers what the session is told, at its beginning and at this prompt.
+    fn gather(&self, desk: &Desk, until: Instant) -> Result<Vec<Told>, Failure> {
+        let Some(turn) = self.reading.turns.last() else { return Ok(Vec::new()) };
+        let mut moments = vec![Moment::Prompt(turn.said.clone())];
+        if let Some(source) = self.source() {
+            moments.insert(0, Moment::Start(source));
+        }
+        let mut told = Vec::new();
+        for moment in moments {
+            let occasion = self.occasion(turn, moment);
+            let Some(hook) = self.open(desk, &occasion, until)? else { return Ok(Vec::new()) };
+            self.note_tools(hook.context());
+            // A question that fails is one that calls nothing to mind.
+            let answer = hook.answer(&[]).unwrap_or_default();
+            told.push(Told { occasion, answer });
+        }
+        Ok(told)
+    }
+
+    fn open<'o>(
+        &self,
+        desk: &Desk,
+        occasion: &'o Occasion,
+        until: Instant,
+    ) -> Result<Option<HookDesk<'o>>, Failure> {
+        HookDesk::open(occasion, desk.vault.clone(), self.project.clone(), until)
+    }
+
+    /// Notes which tools the conversation uses: recall leaves out how they are used (R2-09).
+    fn note_tools(&self, context: &Context) {
+        if let Some(session) =
+            Session::of(&context.place.home, &self.session).filter(|_| !self.reading.tools.is_empty())
+        {
+            session.update(context.now, |state| {
+                self.reading.tools.iter().for_each(|tool| state.used(&hook::used_as(tool)));
+            });
+        }
+    }
+
+    fn occasion(&self, turn: &Turn, moment: Moment) -> Occasion {
+        let event = match moment {
+            Moment::Start(_) => "start",
+            _ => "prompt",
+        };
+        Occasion {
+            agent: self.agent(),
+            event: format!("gateway {event}"),
+            session: self.session.clone(),
+            id: Some(turn.key.clone()),
+            cwd: self.project.as_ref().map(|dir| dir.display().to_string()),
+            transcript: None,
+            subagent: None,
+            moment,
+        }
+    }
+
+    /// Returns the agent that asks, as far as it matters what that one knows by itself.
+    fn agent(&self) -> Agent {
+        match self.request.dialect {
+            Dialect::Messages if self.reading.is_agents => Agent::ClaudeCode,
+            Dialect::Responses => Agent::Codex,
+            Dialect::Gemini => Agent::Gemini,
+            Dialect::Messages | Dialect::Chat => Agent::Opencode,
+        }
+    }
+
+    /// Returns what was put into the last turn just now.
+    pub(super) fn told_now(&self, desk: &Desk) -> String {
+        let known = desk.conversations.known(self.id());
+        let last = self.reading.turns.last();
+        last.and_then(|turn| known.told(&turn.key)).unwrap_or_default().to_owned()
+    }
+
+    /// Returns the environment of the conversation's project.
+    pub(super) fn environment(&self, desk: &Desk) -> Environment {
+        context::environment(desk.vault.clone(), self.project.clone())
+    }
+
+    /// Returns the body that goes on: what was there, what was put in before, and `new` behind the last turn; `None` if
+    /// that is what came.
+    pub(super) fn body(&self, new: &str) -> Option<Vec<u8>> {
+        let mut insertions = Vec::new();
+        let last = self.reading.turns.len().saturating_sub(1);
+        for (nth, turn) in self.reading.turns.iter().enumerate() {
+            let text = match self.known.told(&turn.key) {
+                Some(told) => told,
+                None if nth == last => new,
+                None => "",
+            };
+            if !text.is_empty() {
+                insertions.extend(turn.place.insertions(text));
+            }
+        }
+        match &self.shortened {
+            Some((shortened, at)) => Some(shortened.apply(&self.request.body, at, &insertions)),
+            None if insertions.is_empty() => None,
+            None => Some(splice(&self.request.body, &insertions)),
+        }
+    }
+
+    /// Finds the summary of what was too long, or makes one if it has become too long (AC-01). What was summed up before is
+    /// summed up anew with what came since; nothing is summed up twice in one state.
+    fn shorten(&self, desk: &Desk) -> Option<(Shortened, Range<usize>)> {
+        let (dialect, body) = (self.request.dialect, &self.request.body);
+        let known = self.known.shortened.as_ref().and_then(|shortened| {
+            let at = shortened.find(dialect, body)?;
+            Some((shortened.clone(), at))
+        });
+        let Some(due) = self.known.due.filter(|_| !self.reading.has_frame) else { return known };
+        let made = self.summed_up(desk, due);
+        desk.conversations.update(self.id(), self.now, |known| {
+            known.due = None;
+            match &made {
+                Some((shortened, _)) => {
+                    known.shortened = Some(shortened.clone());
+                    known.failures = 0;
+                }
+                None => known.failures += 1,
+            }
+        });
+        made.or(known)
+    }
+
+    fn summed_up(&self, desk: &Desk, due: u64) -> Option<(Shortened, Range<usize>)> {
+        let (dialect, body) = (self.request.dialect, &self.request.body);
+        let text = str::from_utf8(body).ok()?;
+        let env = self.environment(desk);
+        let place = place::locate(&env).ok().filter(|place| !place.off)?;
+        let scanner = Context::unheard(env, place).ok()?.scanner().ok()?;
+        // The service counts in its own way: what it read is set beside what we would have counted.
+        let estimated = compact::tokens(text) as u64;
+        let budget = due.saturating_mul(estimated) / self.known.read.max(estimated).max(1);
+        let shortened = shorten(dialect, body, usize::try_from(budget).ok()?, &scanner).ok().flatten()?;
+        let at = shortened.find(dialect, body)?;
+        Some((shortened, at))
+    }
+}
+
+/// What a session is told, and when.
+struct Told {
+    occasion: Occasion,
+    answer: Answer,
+}
+
+/// Finds the conversation that the service holds, if the request goes on with one of its answers. Equal words are then told
+/// apart by the answer that they follow, for nothing else is before them.
+fn follow(desk: &Desk, reading: &mut Reading) {
+    let Some(answer) = &reading.follows else { return };
+    let mark = ContentHash::of(answer.as_bytes()).short();
+    reading.turns.iter_mut().for_each(|turn| turn.key = format!("{}.{mark}", turn.key));
+    if !reading.conversation.is_named
+        && let Some(conversation) = desk.conversation_of(answer)
+    {
+        reading.conversation.id = conversation;
+    }
+}
+
+/// Finds the directory that a conversation is about, if it is one of this machine.
+fn project(labels: &Labels, reading: &Reading) -> Option<PathBuf> {
+    let named = [labels.project.as_deref(), reading.cwd.as_deref()];
+    named.into_iter().flatten().map(PathBuf::from).find(|dir| dir.is_absolute() && dir.is_dir())
+}
