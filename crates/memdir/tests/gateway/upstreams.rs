@@ -131,7 +131,7 @@ fn s17_an_upstream_proves_who_it_is() {
         class H(http.server.BaseHTTPRequestHandler):\n protocol_version='HTTP/1.1'\n \
         def do_POST(s):\n  b=s.rfile.read(int(s.headers['content-length']))\n  s.send_response(200)\n  \
         s.send_header('content-length',str(len(b)))\n  s.end_headers()\n  s.wfile.write(b)\n\
-        h=http.server.HTTPServer(('127.0.0.1',int(sys.argv[1])),H)\n\
+        h=http.server.ThreadingHTTPServer(('127.0.0.1',int(sys.argv[1])),H)\n\
         c=ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)\nc.load_cert_chain(sys.argv[2],sys.argv[3])\n\
         h.socket=c.wrap_socket(h.socket,server_side=True)\nh.serve_forever()\n";
     let mut server = Command::new("python3")
