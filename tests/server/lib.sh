@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-memdir=$(realpath "${MEMDIR:-$root/target/release/memdir}")
+memdir=$(realpath -m "${MEMDIR:-$root/target/release/memdir}")
 work=$(mktemp -d)
 jobs=()
 cleanups=()
