@@ -81,21 +81,21 @@ impl Ears {
         }
     }
 
-    /// Has an ear for each project that shares, and for no other.
+    /// Has an ear for each project that shares and is not switched off, and for no other.
     fn grow(&mut self, home: &Path, env: &Environment) {
         let joined: BTreeMap<String, Joined> = all_joined(home).unwrap_or_default().into_iter().collect();
-        self.by_project.retain(|project, ear| joined.get(project) == Some(&ear.joined));
-        if joined.len() == self.by_project.len() {
-            return;
-        }
-        for context in places(env).unwrap_or_default() {
-            let project = context.place.project.id.to_string();
-            if !self.by_project.contains_key(&project)
-                && context.place.settings.team.auto
-                && let Some(joined) = joined.get(&project)
-            {
+        let contexts = if joined.is_empty() { Vec::new() } else { places(env).unwrap_or_default() };
+        let wanted: BTreeMap<String, &Context> = contexts
+            .iter()
+            .filter(|context| context.place.settings.team.auto)
+            .map(|context| (context.place.project.id.to_string(), context))
+            .collect();
+        let is_same = |project: &String, ear: &mut Ear| joined.get(project) == Some(&ear.joined);
+        self.by_project.retain(|project, ear| wanted.contains_key(project) && is_same(project, ear));
+        for (project, context) in wanted {
+            if let Some(joined) = joined.get(&project).filter(|_| !self.by_project.contains_key(&project)) {
                 let listens = self.by_project.len() < MAX_EARS;
-                self.by_project.insert(project, Ear::new(joined, &context, listens));
+                self.by_project.insert(project, Ear::new(joined, context, listens));
             }
         }
     }
