@@ -21,6 +21,7 @@ pub struct Postgres {
     dir: TempDir,
     programs: PathBuf,
     options: Vec<String>,
+    port: u16,
     process: Option<Child>,
 }
 
@@ -43,7 +44,8 @@ impl Postgres {
             run(Command::new("chown").arg("postgres:").arg(&sockets));
         }
         let options = settings.iter().flat_map(|setting| ["-c".to_owned(), (*setting).to_owned()]).collect();
-        let mut postgres = Self { dir, programs, options, process: None };
+        let port = settings.iter().find_map(|setting| setting.strip_prefix("port=")?.parse().ok());
+        let mut postgres = Self { dir, programs, options, port: port.unwrap_or(5432), process: None };
         postgres.resume();
         postgres
     }
@@ -78,20 +80,14 @@ impl Postgres {
     /// Returns the address of a database, for a role.
     pub fn address_of(&self, role: &str, database: &str) -> String {
         let sockets = self.sockets().display().to_string().replace('/', "%2F");
-        format!("postgres://{role}@{sockets}/{database}")
+        format!("postgres://{role}@{sockets}:{}/{database}", self.port)
     }
 
     /// Lets the role `postgres` run statements in the database `memdir`, and returns what they print.
     pub fn sql(&self, statements: &str) -> String {
         let mut command = Command::new(self.programs.join("psql"));
-        command.arg("-h").arg(self.sockets()).args([
-            "-U",
-            "postgres",
-            "-d",
-            "memdir",
-            "-v",
-            "ON_ERROR_STOP=1",
-        ]);
+        command.arg("-h").arg(self.sockets()).arg("-p").arg(self.port.to_string());
+        command.args(["-U", "postgres", "-d", "memdir", "-v", "ON_ERROR_STOP=1"]);
         let output = command.args(["-X", "-q", "-A", "-t", "-c", statements]).output().unwrap();
         assert!(output.status.success(), "{statements}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
@@ -102,19 +98,9 @@ impl Postgres {
         self.dir.path().join("data")
     }
 
-    /// Returns a directory for what a test wants beside it.
-    pub fn directory(&self) -> &Path {
-        self.dir.path()
-    }
-
     /// Returns what it logged.
     pub fn log(&self) -> String {
         fs::read_to_string(self.dir.path().join("log")).unwrap_or_default()
-    }
-
-    /// Returns the directory of its programs.
-    pub fn programs(&self) -> &Path {
-        &self.programs
     }
 
     fn sockets(&self) -> PathBuf {
@@ -123,7 +109,8 @@ impl Postgres {
 
     fn answers(&self) -> bool {
         let mut command = Command::new(self.programs.join("pg_isready"));
-        command.arg("-q").arg("-h").arg(self.sockets()).status().is_ok_and(|status| status.success())
+        command.arg("-q").arg("-h").arg(self.sockets()).arg("-p").arg(self.port.to_string());
+        command.status().is_ok_and(|status| status.success())
     }
 
     fn signal(&mut self, name: &str) {

@@ -17,6 +17,57 @@ async fn open() -> (Postgres, Database) {
     (connect(&database).await, database)
 }
 
+/// Makes an authority, and a key and a certificate of `localhost` that it signed, in a directory that everybody may enter.
+fn certificates() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let script = "set -e
+        openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=authority -keyout ca.key -out ca.pem
+        openssl req -newkey rsa:2048 -nodes -subj /CN=localhost -keyout key -out request
+        printf 'subjectAltName=DNS:localhost' > names
+        openssl x509 -req -in request -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out certificate
+        chmod 711 . && chmod 600 key
+        [ $(id -u) != 0 ] || chown postgres key";
+    let made =
+        std::process::Command::new("sh").args(["-c", script]).current_dir(dir.path()).output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    dir
+}
+
+/// A certificate that nobody vouches for is no database of ours, and a closed way is really closed.
+#[test]
+fn another_machine_is_asked_over_tls_and_has_to_prove_who_it_is() {
+    let certificates = certificates();
+    let file = |name: &str| certificates.path().join(name).display().to_string();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let settings = [
+        "listen_addresses=localhost".to_owned(),
+        format!("port={free}"),
+        "ssl=on".to_owned(),
+        format!("ssl_cert_file={}", file("certificate")),
+        format!("ssl_key_file={}", file("key")),
+    ];
+    let database = Database::start_with(&settings.each_ref().map(String::as_str));
+    let address = |rest: &str| format!("postgres://memdir@localhost:{free}/memdir?{rest}");
+    block_on(async {
+        let known = address(&format!("sslmode=require&sslrootcert={}", file("ca.pem").replace('/', "%2F")));
+        let storage = Postgres::open(&known).await.unwrap();
+        storage.ready().await.unwrap();
+        let sql = "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE usename = 'memdir'";
+        assert_eq!(database.sql(sql), "t");
+        let unknown = Postgres::open(&address("sslmode=require")).await.err().unwrap();
+        assert!(
+            matches!(&unknown, StorageError::Failed(said) if said.contains("certificate")),
+            "{unknown:?}"
+        );
+        let other_name = known.replace("localhost", "127.0.0.1");
+        let other_name = Postgres::open(&other_name).await.err().unwrap();
+        assert!(
+            matches!(&other_name, StorageError::Failed(said) if said.contains("certificate")),
+            "{other_name:?}"
+        );
+    });
+}
+
 /// Says whether this PostgreSQL has pgvector at all. Debian's has not; `tests/server/postgres` brings one that has.
 fn can_mean(database: &Database) -> bool {
     database.sql("SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'") == "1"
