@@ -1,6 +1,6 @@
 //! What comes in with a sync: one change of the vault, then the state.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use memdir_core::change::{ChangeSet, Edit, Exit, Surface};
 use memdir_core::hash::ContentHash;
@@ -35,6 +35,17 @@ struct Incoming {
     report: Report,
 }
 
+impl Incoming {
+    /// A text that is kept beside may come from the other side as well: it is made once.
+    fn keep_once(&mut self) {
+        let mut made = BTreeSet::new();
+        self.edits.retain(|edit| match edit {
+            Edit::Create { path, text } => made.insert((path.clone(), ContentHash::of(text))),
+            _ => true,
+        });
+    }
+}
+
 impl Round<'_> {
     /// Takes over what came in as one change of the vault, and writes the state.
     pub(super) fn take_over(
@@ -58,6 +69,7 @@ impl Round<'_> {
             // Taken before the files are compared: from here on only programs that do not know us can move them.
             let mut writer = vault.writer(self.syncing.now, self.syncing.gate)?;
             self.gather(&mut incoming);
+            incoming.keep_once();
             let set = self.change_set(std::mem::take(&mut incoming.edits));
             self.store.note_merging(&incoming.merging).map_err(|source| failed(vault, source))?;
             match writer.commit_synced(&set, incoming.said_by.clone()) {
@@ -192,7 +204,9 @@ impl Round<'_> {
                 if !self.files.contains_key(&copy.path) {
                     incoming.edits.push(Edit::Create { path: copy.path.clone(), text: copy.text.clone() });
                 }
-                incoming.sending.push((copy.path, copy.text));
+                if self.texts.get(&copy.path) != Some(&copy.text) {
+                    incoming.sending.push((copy.path, copy.text));
+                }
                 there
             }
         };

@@ -372,12 +372,14 @@ impl<'a> Round<'a> {
         let (here, there) = (self.text_here(path)?, self.texts.get(path)?);
         let base = self.state.keys.get(path).and_then(|key| key.base);
         let base = base.and_then(|hash| self.store.base(path, hash));
-        let taken: BTreeMap<MemoryPath, Vec<u8>> = self
-            .files
-            .keys()
-            .filter(|other| is_copy(other))
-            .filter_map(|other| Some((other.clone(), self.text_here(other)?)))
+        // A name that the other side has is taken, too: another machine may have kept the same text beside, and what is
+        // there and was not fetched is some other text.
+        let there_too = self.state.keys.iter().filter(|(other, key)| is_copy(other) && key.hash.is_some());
+        let mut taken: BTreeMap<MemoryPath, Vec<u8>> = there_too
+            .map(|(other, _)| (other.clone(), self.texts.get(other).cloned().unwrap_or_default()))
             .collect();
+        let copies = self.files.keys().filter(|other| is_copy(other));
+        taken.extend(copies.filter_map(|other| Some((other.clone(), self.text_here(other)?))));
         let taken = |other: &MemoryPath| taken.get(other).map(Vec::as_slice);
         Some(combine(path, base.as_deref(), &here, there, taken))
     }

@@ -5,7 +5,7 @@ use std::fs;
 use memdir_testkit::Tree;
 use serde_json::json;
 
-use crate::world::{Common, Machine, each, list, refused};
+use crate::world::{Common, Machine, each, list, plant, refused};
 
 /// Ten lines, so that two people can change different ones.
 fn long() -> String {
@@ -79,6 +79,38 @@ fn ts_01_two_new_memories_of_one_name_both_stay() {
     ann.synced();
     assert!(ann.read("project-tides").contains("kittiwake") && ann.read(copy).contains("fulmar"));
     assert_eq!(ann.memories(), bob.memories());
+}
+
+/// T3, T6: two machines that said the same against a third keep it beside under one name.
+#[test]
+fn ts_01_a_second_version_that_is_there_already_is_kept_once() {
+    let common = Common::new();
+    let (ann, bob) = common.pair();
+    let carl = common.member("carl");
+    carl.save("project-tides", "Low water is at six. kittiwake");
+    carl.synced();
+    for machine in [&ann, &bob] {
+        plant(machine.vault(), "project-tides", "Low water is at seven. fulmar");
+    }
+    let copy = ann.synced()["conflicts"][0]["copy"].as_str().unwrap().to_owned();
+    assert_eq!(bob.synced()["conflicts"][0]["copy"], copy.as_str());
+    assert_eq!(ann.memories(), bob.memories());
+    assert_eq!(bob.memories(), common.shared());
+    // Somebody goes on with the second version before the third machine meets it.
+    ann.rewrite(&copy, "at seven", "at half past seven, says dunlin,");
+    ann.synced();
+    let dora = common.member("dora");
+    dora.memdir(&["team", "leave"]).ok();
+    plant(dora.vault(), "project-tides", "Low water is at seven. fulmar");
+    dora.memdir(&["team", "join", common.share().to_str().unwrap()]).ok();
+    dora.memdir(&["trust", "--all"]).ok();
+    dora.synced();
+    assert!(dora.read(&copy).contains("dunlin"));
+    assert_eq!(dora.memories().containing(b"at seven. fulmar").len(), 1, "under a longer name");
+    for machine in [&ann, &bob] {
+        machine.synced();
+        assert_eq!(machine.memories(), dora.memories());
+    }
 }
 
 #[test]
