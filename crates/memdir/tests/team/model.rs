@@ -20,8 +20,8 @@ pub(crate) trait Client {
     fn texts(&self) -> Texts;
     /// Carries out an edit.
     fn edit(&mut self, edit: &Edit, random: &mut Random) -> Heard;
-    /// Brings both sides together, or is cut off somewhere on the way.
-    fn sync(&mut self, cut: Option<&mut Random>);
+    /// Brings both sides together, or is cut off somewhere on the way. Says what went wrong that should not.
+    fn sync(&mut self, cut: Option<&mut Random>) -> Result<(), String>;
     /// Says whether a word is in anything that the machine has, history included.
     fn remembers(&self, word: &str) -> bool;
 }
@@ -55,16 +55,25 @@ pub(crate) struct Game {
 
 /// Plays one seed to its end.
 pub(crate) fn play(game: Game, clients: &mut [Box<dyn Client + '_>]) -> Result<(), String> {
+    let mut story = Vec::new();
+    let played = play_steps(game, clients, &mut story);
+    played.map_err(|problem| format!("seed {}: {problem}\n{}", game.seed, story.join("\n")))
+}
+
+fn play_steps(
+    game: Game,
+    clients: &mut [Box<dyn Client + '_>],
+    story: &mut Vec<String>,
+) -> Result<(), String> {
     let mut random = Random::new(game.seed);
     let mut talk = Words::default();
-    let mut story = Vec::new();
     for n in 0..game.n_steps {
         let who = random.below(clients.len());
         let client = &mut clients[who];
         if random.one_in(4) {
             let is_cut = random.one_in(3);
             story.push(format!("{n}: {who} syncs{}", if is_cut { ", cut off" } else { "" }));
-            client.sync(is_cut.then_some(&mut random));
+            client.sync(is_cut.then_some(&mut random))?;
             continue;
         }
         let texts = client.texts();
@@ -74,9 +83,9 @@ pub(crate) fn play(game: Game, clients: &mut [Box<dyn Client + '_>]) -> Result<(
         talk.take(&edit, &texts, &client.texts(), heard);
     }
     for _ in 0..LAST_ROUNDS {
-        clients.iter_mut().for_each(|client| client.sync(None));
+        clients.iter_mut().try_for_each(|client| client.sync(None))?;
     }
-    talk.judge(clients).map_err(|problem| format!("seed {}: {problem}\n{}", game.seed, story.join("\n")))
+    talk.judge(clients)
 }
 
 /// The words of a game.
