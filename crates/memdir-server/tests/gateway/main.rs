@@ -1,5 +1,6 @@
 //! The gateway with a memory of its own, in one process: what memory sees of a request, what becomes of it, and that nothing that goes
 //! wrong with memory goes wrong with the request.
+#![expect(clippy::unwrap_used, reason = "a test reports by panicking")]
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
