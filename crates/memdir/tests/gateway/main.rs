@@ -4,6 +4,7 @@
 mod door;
 mod house;
 mod load;
+mod memory;
 mod passing;
 mod smuggling;
 mod streams;

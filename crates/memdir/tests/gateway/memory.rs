@@ -1,0 +1,307 @@
+//! Memory in what passes: what stands behind a prompt, what stays of it in later requests, what is left alone, and what an
+//! answer teaches.
+
+use std::fs;
+use std::path::Path;
+
+use memdir_testkit::{ModelServer, Request, Rule, Sandbox};
+
+use serde_json::{Value, json};
+
+use crate::house::{House, all_to};
+use crate::wire::until;
+
+const SAVED: &str = "Integration tests use a real PostgreSQL database, never mocks.";
+const PROMPT: &str = "which database do the integration tests use?";
+/// A machine under load is slow, and what is late is left out.
+const PATIENT: &str = "20000";
+/// The first words that a session is told.
+const START: &str = "This machine keeps memory for you between sessions";
+
+/// A user with one memory, a gateway and a model behind it.
+struct World {
+    house: House,
+    model: ModelServer,
+}
+
+impl World {
+    fn new() -> Self {
+        Self::answered_by(vec![Rule::always().says("As you wish.")])
+    }
+
+    fn answered_by(rules: Vec<Rule>) -> Self {
+        Self::with(rules, PATIENT)
+    }
+
+    fn with(rules: Vec<Rule>, deadline: &str) -> Self {
+        let model = ModelServer::start(rules);
+        let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_memdir"));
+        sandbox.save("test-database", SAVED);
+        fs::write(sandbox.state().join("config.toml"), all_to(&model.url())).unwrap();
+        Self { house: open(sandbox, deadline), model }
+    }
+
+    /// Stops the gateway and starts another one.
+    fn restarted(self) -> Self {
+        let Self { mut house, model } = self;
+        let _ = house.child.kill();
+        let _ = house.child.wait();
+        let empty = Sandbox::new(env!("CARGO_BIN_EXE_memdir"));
+        let sandbox = std::mem::replace(&mut house.sandbox, empty);
+        drop(house);
+        Self { house: open(sandbox, PATIENT), model }
+    }
+
+    /// Sends a body and returns what the model got.
+    fn send(&self, path: &str, headers: &[(&str, &str)], body: &Value) -> Request {
+        let answer = self.house.ask("POST", path, headers, body.to_string().as_bytes());
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        self.model.requests().pop().unwrap()
+    }
+
+    fn claude(&self, messages: &Value) -> Request {
+        self.send("/v1/messages", &[("x-claude-code-session-id", "s1")], &claude(messages))
+    }
+}
+
+fn open(sandbox: Sandbox, deadline: &str) -> House {
+    House::open_in(sandbox, |command| {
+        command.env("MEMDIR_HOOK_DEADLINE_MS", deadline);
+    })
+}
+
+fn claude(messages: &Value) -> Value {
+    json!({
+        "model": "claude-opus-5-5", "max_tokens": 1000, "stream": true,
+        "system": [{"type": "text", "text": "x-anthropic-billing-header: cch=1;"}, {"type": "text", "text": "You are an agent."}],
+        "messages": messages, "tools": [{"name": "Bash", "input_schema": {"type": "object"}}],
+    })
+}
+
+/// A message as the client sends it when it is the last: with the mark for the cache.
+fn marked(text: &str) -> Value {
+    json!({"role": "user", "content": [{"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}]})
+}
+
+fn user(text: &str) -> Value {
+    json!({"role": "user", "content": text})
+}
+
+fn agent(text: &str) -> Value {
+    json!({"role": "assistant", "content": [{"type": "text", "text": text}]})
+}
+
+/// R2-14, UX-20, CI-07: behind the prompt, never in the instructions, and from then on always there; also after a restart.
+#[test]
+fn what_is_put_in_once_is_put_in_again() {
+    let world = World::new();
+    let first = world.claude(&json!([marked(PROMPT)]));
+    let blocks = first.body()["messages"][0]["content"].as_array().unwrap().clone();
+    assert_eq!(blocks.len(), 2, "{blocks:#?}");
+    let told = blocks[1]["text"].as_str().unwrap();
+    assert!(told.starts_with("<system-reminder>\n") && told.ends_with("\n</system-reminder>"), "{told}");
+    assert!(told.contains(SAVED) && told.contains(START), "{told}");
+    assert_eq!(blocks[0]["cache_control"]["type"], "ephemeral");
+    assert!(!first.body()["system"].to_string().contains("memdir"));
+
+    let call = json!({"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}]});
+    let result =
+        json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "a b"}]});
+    let second = world.claude(&json!([user(PROMPT), call, result]));
+    second.continues(&first).unwrap();
+    assert_eq!(
+        second.body()["messages"][2]["content"].as_array().map(Vec::len),
+        Some(1),
+        "nothing beside a result"
+    );
+
+    let messages = json!([
+        user(PROMPT),
+        call,
+        result,
+        agent("PostgreSQL."),
+        marked("and which database do the unit tests use?")
+    ]);
+    let third = world.claude(&messages);
+    third.continues(&second).unwrap();
+    let again = third.body()["messages"][4].to_string();
+    assert!(!again.contains(SAVED) && !again.contains(START), "what was shown is not shown again: {again}");
+
+    world.house.sandbox.save("another-thing", "The integration tests of the database take eight minutes.");
+    let world = world.restarted();
+    let mut messages = messages;
+    messages[4] = user("and which database do the unit tests use?");
+    messages.as_array_mut().unwrap().extend([agent("None."), marked("thanks")]);
+    world.claude(&messages).continues(&third).unwrap();
+}
+
+/// A prompt that is sent again is the same prompt.
+#[test]
+fn a_prompt_that_is_tried_again_counts_once() {
+    let world = World::answered_by(vec![Rule::always().once().refuses(529), Rule::always().says("ok")]);
+    let body = claude(&json!([marked(PROMPT)])).to_string();
+    let headers = [("x-claude-code-session-id", "s1")];
+    assert_eq!(world.house.ask("POST", "/v1/messages", &headers, body.as_bytes()).status, 529);
+    assert_eq!(world.house.ask("POST", "/v1/messages", &headers, body.as_bytes()).status, 200);
+    let seen = world.model.requests();
+    assert_eq!(seen[0].raw(), seen[1].raw());
+    assert!(seen[0].raw().contains(SAVED));
+}
+
+#[test]
+fn every_dialect_has_its_memories() {
+    let world = World::new();
+    let chat = json!({"model": "m", "stream": true, "tools": [{"type": "function", "function": {"name": "bash"}}], "messages": [{"role": "system", "content": "S"}, {"role": "user", "content": PROMPT}]});
+    let chat = world.send("/v1/chat/completions", &[], &chat);
+    let said = chat.body()["messages"][1]["content"].as_str().unwrap().to_owned();
+    assert!(said.starts_with(PROMPT) && said.contains(SAVED), "{said}");
+
+    let responses = json!({"model": "m", "stream": true, "tools": [{"type": "function", "name": "shell"}], "input": [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": PROMPT}]}]});
+    let responses = world.send("/v1/responses", &[("thread-id", "codex-1")], &responses);
+    let part = &responses.body()["input"][0]["content"][1];
+    assert_eq!(part["type"], "input_text");
+    assert!(part["text"].as_str().unwrap().contains(SAVED));
+
+    let gemini = json!({"contents": [{"role": "user", "parts": [{"text": PROMPT}]}], "tools": [{"functionDeclarations": [{"name": "shell"}]}]});
+    let gemini = world.send("/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse", &[], &gemini);
+    assert!(gemini.body()["contents"][0]["parts"][1]["text"].as_str().unwrap().contains(SAVED));
+}
+
+/// What is no step of the conversation passes byte for byte, and what hooks have told is not told twice.
+#[test]
+fn side_requests_pass_as_they_came() {
+    let world = World::new();
+    let mut title = claude(&json!([user(PROMPT)]));
+    title.as_object_mut().unwrap().remove("tools");
+    let summary = claude(&json!([user("Respond with TEXT ONLY: a <summary> block.")]));
+    let hooked = claude(
+        &json!([user(PROMPT), {"role": "system", "content": format!("{START}: x\nRelevant saved memories [memdir 0123abcd]\nx\n[/memdir 0123abcd]")}]),
+    );
+    let mut doubled = claude(&json!([user(PROMPT)])).to_string();
+    doubled.insert_str(1, "\"model\":\"m\",");
+    let session = ("x-claude-code-session-id", "s1");
+    let bodies = [
+        (vec![session], title.to_string()),
+        (vec![session], summary.to_string()),
+        (vec![session], hooked.to_string()),
+        (vec![session, ("x-claude-code-agent-id", "a1")], claude(&json!([user(PROMPT)])).to_string()),
+        (vec![session], doubled),
+    ];
+    for (headers, body) in bodies {
+        world.house.ask("POST", "/v1/messages", &headers, body.as_bytes());
+        assert_eq!(world.model.requests().pop().unwrap().raw(), body);
+    }
+}
+
+/// R2-02: no time is no memory, and no harm.
+#[test]
+fn without_time_everything_passes_as_it_came() {
+    let world = World::with(vec![Rule::always().says("ok")], "0");
+    let body = claude(&json!([marked(PROMPT)])).to_string();
+    let answer =
+        world.house.ask("POST", "/v1/messages", &[("x-claude-code-session-id", "s1")], body.as_bytes());
+    assert_eq!(answer.status, 200);
+    assert_eq!(world.model.requests().pop().unwrap().raw(), body);
+}
+
+/// The directory that the agent tells the model of decides whose memories come to mind.
+#[test]
+fn a_conversation_has_the_memories_of_its_project() {
+    let model = ModelServer::start(vec![Rule::always().says("ok")]);
+    let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_memdir"));
+    let save = |dir: &Path, text: &str| {
+        fs::create_dir_all(dir).unwrap();
+        let args =
+            ["save", "test-database", "--type", "project", "--description", "which database the tests use"];
+        sandbox.memdir(&args).without_env("MEMDIR_VAULT").cwd(dir).stdin(text).ok();
+    };
+    let (shop, bank) = (sandbox.root().join("shop"), sandbox.root().join("bank"));
+    save(&shop, "The integration tests of the shop use PostgreSQL.");
+    save(&bank, "The integration tests of the bank use Oracle.");
+    fs::write(sandbox.state().join("config.toml"), all_to(&model.url())).unwrap();
+    let house = House::open_in(sandbox, |command| {
+        command.env_remove("MEMDIR_VAULT").env("MEMDIR_HOOK_DEADLINE_MS", PATIENT);
+    });
+    let ask = |headers: &[(&str, &str)], system: &str| {
+        let body = json!({"model": "m", "tools": [{"type": "function", "function": {"name": "bash"}}], "messages": [{"role": "system", "content": system}, {"role": "user", "content": PROMPT}]});
+        house.ask("POST", "/v1/chat/completions", headers, body.to_string().as_bytes());
+        model.requests().pop().unwrap().raw().to_owned()
+    };
+    let told = ask(&[], &format!("You help.\nWorking directory: {}\n", shop.display()));
+    assert!(told.contains("PostgreSQL") && !told.contains("Oracle"), "{told}");
+    let told = ask(&[("x-memdir-project", &bank.display().to_string())], "You help.");
+    assert!(told.contains("Oracle") && !told.contains("PostgreSQL"), "{told}");
+    let told = ask(&[("x-memdir-project", "/nowhere/at/all")], "You help more.");
+    assert!(!told.contains("Oracle") && !told.contains("PostgreSQL"), "{told}");
+}
+
+/// What a user asks to be remembered is remembered, by the same work that hooks leave.
+#[test]
+fn what_was_said_is_learned_from() {
+    let world = World::answered_by(vec![Rule::always().says("I will keep that in mind.")]);
+    let asked = "remember that staging deploys only work from the office VPN because of the firewall";
+    world.claude(&json!([marked(asked)]));
+    let list = || world.house.sandbox.memdir(&["list"]).run().stdout;
+    until("it is learned", || list().contains("vpn") || list().contains("VPN"));
+    let said = fs::read_to_string(world.house.sandbox.state().join("gateway/said/s1.jsonl")).unwrap();
+    assert_eq!(said.lines().count(), 2, "{said}");
+    assert!(!said.contains("system-reminder"), "what we put in is nothing that anybody said");
+}
+
+/// AC-01, AC-05: what nears the window is shortened with the next request, once, and stays so.
+#[test]
+fn a_conversation_that_is_too_long_is_shortened_and_stays_shortened() {
+    let world = World::answered_by(vec![Rule::always().says("next").reading(125_000)]);
+    let tools = json!([{"type": "function", "function": {"name": "bash"}}]);
+    let mut messages =
+        vec![json!({"role": "system", "content": "S"}), json!({"role": "user", "content": PROMPT})];
+    for n in 0..20 {
+        messages.push(json!({"role": "assistant", "content": format!("step {n}: {}", "words ".repeat(300))}));
+        messages.push(json!({"role": "user", "content": format!("go on with step {n}")}));
+    }
+    let ask = |messages: &[Value]| {
+        world.send("/v1/chat/completions", &[], &json!({"model": "m", "tools": tools, "messages": messages}))
+    };
+    let first = ask(&messages);
+    assert!(first.raw().len() > 30_000);
+    let weighed = || {
+        let folder = fs::read_dir(world.house.sandbox.state().join("gateway/conversations")).unwrap();
+        folder.flatten().any(|file| fs::read_to_string(file.path()).unwrap().contains("\"due\":6"))
+    };
+    until("the answer was weighed", weighed);
+    messages.push(json!({"role": "assistant", "content": "next"}));
+    messages.push(json!({"role": "user", "content": "and now?"}));
+    world.model.follow(vec![Rule::always().says("next").reading(60_000)]);
+    let second = ask(&messages);
+    assert!(
+        second.raw().len() < first.raw().len() * 2 / 3,
+        "{} of {}",
+        second.raw().len(),
+        first.raw().len()
+    );
+    assert!(second.raw().contains("What happened before this point"));
+    assert!(second.raw().contains(START), "UX-13: what a session begins with outlasts it");
+    messages.push(json!({"role": "assistant", "content": "next"}));
+    messages.push(json!({"role": "user", "content": "and then?"}));
+    ask(&messages).continues(&second).unwrap();
+}
+
+/// A client that leaves its history to the service sends what is new alone; it is still one conversation.
+#[test]
+fn a_conversation_that_the_service_holds_is_told_its_beginning_once() {
+    let world = World::new();
+    let ask = |follows: Option<&str>, text: &str| {
+        let mut body = json!({"model": "m", "tools": [{"type": "function", "name": "shell"}], "input": text});
+        if let Some(id) = follows {
+            body["previous_response_id"] = id.into();
+        }
+        let answer = world.house.ask("POST", "/v1/responses", &[], body.to_string().as_bytes());
+        let answer: Value = serde_json::from_slice(&answer.body).unwrap();
+        let sent = world.model.requests().pop().unwrap().raw().to_owned();
+        (answer["id"].as_str().unwrap().to_owned(), sent)
+    };
+    let (id, first) = ask(None, PROMPT);
+    assert!(first.contains(START) && first.contains(SAVED), "{first}");
+    let (_, second) = ask(Some(&id), "and which database do the unit tests use?");
+    assert!(!second.contains(START) && !second.contains(SAVED), "{second}");
+}
