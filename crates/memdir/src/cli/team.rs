@@ -143,8 +143,15 @@ fn make(team: &Team, context: &Context) -> Result<(), Failure> {
 }
 
 fn welcome(team: &Team, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
-    let report = team.preview(None, context, ui)?;
     let label = label(&team.joined.home);
+    let report = match team.preview(None, context, ui) {
+        Ok(report) => report,
+        Err(failure) => {
+            return Err(
+                failure.hint(format!("{label} is joined all the same; `memdir team leave` takes that back"))
+            );
+        }
+    };
     if ui.is_json() {
         let kind = if team.joined.audience == Audience::Own { "own" } else { "team" };
         ui.json(&json!({
