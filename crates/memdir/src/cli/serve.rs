@@ -51,7 +51,7 @@ pub(crate) struct Args {
 /// Where the teams are.
 #[derive(Debug, clap::Args)]
 struct Database {
-    /// The database: a file, or postgres://… without a password
+    /// The database: a file, or postgres://… or `host=… dbname=…` without a password
     #[arg(long, value_name = "PATH|URL", global = true)]
     db: Option<String>,
     /// A file whose first line is the database, for a URL with a password; `MEMDIR_DB` may say it too
@@ -233,17 +233,24 @@ impl Database {
     }
 }
 
+/// Words that an address of PostgreSQL may begin with, if it is no URL.
+const POSTGRES_WORDS: [&str; 6] = ["host=", "port=", "user=", "password=", "dbname=", "sslmode="];
+
 fn is_postgres(text: &str) -> bool {
-    text.starts_with("postgres://") || text.starts_with("postgresql://")
+    let is_url = text.starts_with("postgres://") || text.starts_with("postgresql://");
+    is_url || POSTGRES_WORDS.iter().any(|word| text.starts_with(word))
 }
 
 fn read_database(text: &str) -> Resolved {
     if is_postgres(text) { Resolved::Postgres(text.to_owned()) } else { Resolved::File(PathBuf::from(text)) }
 }
 
-/// Says whether a URL has a password before its host, or among its parameters.
+/// Says whether an address has a password: before the host of a URL, among its parameters, or as a word of its own.
 fn has_password(text: &str) -> bool {
-    let Some((_, rest)) = text.split_once("://").filter(|_| is_postgres(text)) else { return false };
+    if !is_postgres(text) {
+        return false;
+    }
+    let Some((_, rest)) = text.split_once("://") else { return text.contains("password=") };
     let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
     let before_host = place.split('/').next().and_then(|authority| authority.rsplit_once('@'));
     before_host.is_some_and(|(user, _)| user.contains(':')) || query.contains("password=")
@@ -551,6 +558,7 @@ mod tests {
             password("u", "@h").replacen("postgres", "postgresql", 1),
             "postgres://h/d?password=x".to_owned(),
             password("u", "p%40@h:5432/d?sslmode=require"),
+            "host=h dbname=d password=x".to_owned(),
         ] {
             assert!(has_password(&with), "{with}");
         }
@@ -558,6 +566,7 @@ mod tests {
             "postgres://u@h/d",
             "postgres://h:5432/d",
             "postgres:///d?host=/run",
+            "host=/run/postgresql dbname=d",
             "/home/a:b@c/team.db",
             "team.db",
         ] {
