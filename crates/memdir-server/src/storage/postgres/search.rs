@@ -15,14 +15,26 @@ use super::rows::{self, plain, signed};
 use crate::storage::{Found, StorageError, TeamId};
 
 /// Weighs what has any of the words `$2` in a project `$3` or in all of the team `$1`, and calls the best `$4` of it `best`. The
-/// rarer a word is among what was found, the more it weighs; the longer a text is, the less each of its words does.
-const RANKING: &str = "WITH hits AS MATERIALIZED (
-       SELECT f.memory, f.length, asked.word, f.counts[array_position(f.words, asked.word)]::float8 AS n
-       FROM found f CROSS JOIN unnest($2::bigint[]) AS asked (word)
-       WHERE f.words && $2 AND ($3 IS NULL OR f.project = $3)),
+/// rarer a word is, the more it weighs; the longer a text is, the less each of its words does.
+///
+/// A word that more than 2,000 memories have says little, and weighing all of them takes long: such words only order what the
+/// others found. If there are no others, 20,000 of those that have one are weighed.
+const RANKING: &str = "WITH probes AS MATERIALIZED (
+       SELECT asked.word, (SELECT count(*) FROM (SELECT 1 FROM found f WHERE f.words @> ARRAY[asked.word] LIMIT 2001) AS few) AS known
+       FROM unnest($2::bigint[]) AS asked (word)),
+     candidates AS MATERIALIZED (
+       SELECT f.memory, f.length, f.words, f.counts FROM found f
+       WHERE f.words && (SELECT coalesce(array_agg(word) FILTER (WHERE known <= 2000 AND known > 0), $2) FROM probes)
+         AND ($3 IS NULL OR f.project = $3) LIMIT 20000),
+     hits AS MATERIALIZED (
+       SELECT f.memory, f.length, probes.word, probes.known, f.counts[array_position(f.words, probes.word)]::float8 AS n
+       FROM candidates f CROSS JOIN probes),
+     everything AS (SELECT (SELECT memories FROM teams WHERE id = $1)::float8 AS memories, count(*)::float8 AS found FROM candidates),
+     owners AS (
+       SELECT word, CASE WHEN known <= 2000 THEN known ELSE greatest(known, memories * count(n) / found) END AS n
+       FROM hits CROSS JOIN everything GROUP BY word, known, memories, found),
      weights AS (
-       SELECT word, ln(1 + greatest(0.5, (SELECT memories FROM teams WHERE id = $1) - count(n) + 0.5) / (count(n) + 0.5)) AS weight
-       FROM hits GROUP BY word),
+       SELECT word, ln(1 + greatest(0.5, memories - n + 0.5) / (n + 0.5)) AS weight FROM owners CROSS JOIN everything),
      usual AS (SELECT greatest(1, avg(length)) AS length FROM hits),
      best AS (
        SELECT hits.memory,
