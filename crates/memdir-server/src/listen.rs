@@ -101,7 +101,11 @@ impl<S: Storage> House for App<S> {
         self.metrics.connected(by);
     }
 
-    async fn answer(&self, request: Request<Incoming>, (peer, is_odd): &Self::Caller) -> Response<Full<Bytes>> {
+    async fn answer(
+        &self,
+        request: Request<Incoming>,
+        (peer, is_odd): &Self::Caller,
+    ) -> Response<Full<Bytes>> {
         if is_odd.load(Ordering::Relaxed) {
             return self.refuse_odd();
         }

@@ -48,6 +48,9 @@ fn help_teaches() {
           extract      Find what a session taught: candidates that wait for your word
           review       Decide about what waits: proposals in the inbox, and lines that somebody wrote into
                        MEMORY.md
+          team         Share memories with a team: through the repository, a directory or a server
+          sync         Bring this project's memories and the team's together
+          trust        Decide whose memories are believed
           dream        Put the memories in order: merge what says the same, archive what no longer holds
           doctor       Look for what is wrong with memories, vaults, state and the settings of agents
           dashboard    Show where the project stands, on one page
@@ -70,6 +73,8 @@ fn help_teaches() {
           compact      Make a list of messages fit into a budget
           magic        Keep documents of the project up to date
           mcp          Serve memory to an agent over the Model Context Protocol
+          gateway      Stand between clients and models, with memory
+          serve        Serve team memory over HTTP
           completions  Print shell completions
           help         Print this message or the help of the given subcommand(s)
 
