@@ -2,8 +2,8 @@
 //!
 //! A connection that does not finish the head of a request in time is closed, also one that idles; a body has its own patience in
 //! [`Config`](crate::Config). One that takes nothing of its answer is closed too, and a head that could be read in two ways is
-//! refused ([`wire`](crate::wire)). There are only so many places; who comes later waits to be accepted. Asked to stop, the server
-//! accepts nobody more, lets those go who wait for news, and finishes what runs. [`House`] is whoever lives behind the sockets: the
+//! refused (`wire.rs`). There are only so many places; who comes later waits to be accepted. Asked to stop, the server
+//! accepts nobody more, lets those go who wait for news, and finishes what runs. A `House` is whoever lives behind the sockets: the
 //! team server or the gateway.
 
 use std::convert::Infallible;

@@ -129,11 +129,9 @@ fn work(replica: &mut Replica, dice: &mut Dice, word: &str, dropped: &mut BTreeS
     match (dice.roll(10), chosen) {
         (0..=2, _) | (_, None) => {
             let path = path(dice.roll(6));
-            if !replica.vault.contains_key(&path) {
-                let name = path.stem();
-                let text = format!("---\nname: {name}\ndescription: d\n---\n\nfirst {word}\nmiddle\nlast\n");
-                replica.vault.insert(path, text.into_bytes());
-            }
+            let name = path.stem();
+            let text = format!("---\nname: {name}\ndescription: d\n---\n\nfirst {word}\nmiddle\nlast\n");
+            replica.vault.entry(path).or_insert(text.into_bytes());
         }
         (3..=7, Some(key)) => {
             let text = String::from_utf8(replica.vault[&key].clone()).unwrap();

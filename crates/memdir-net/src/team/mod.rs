@@ -1,9 +1,9 @@
 //! A team server, asked over HTTP.
 //!
 //! [`Server`] is the other side of a sync for a project of a team; [`Account`] is what people do there: join, invite, look.
-//! Both ask over one [`Line`], which keeps its connection, repeats what may be repeated, and bounds every wait and answer. A
+//! Both ask over one line, which keeps its connection, repeats what may be repeated, and bounds every wait and answer. A
 //! server may be anybody's: what it says about one memory is checked by itself, and what is wrong with one does not touch the
-//! others ([`feed`]). Callers are ordinary blocking code.
+//! others. Callers are ordinary blocking code.
 
 mod account;
 mod address;

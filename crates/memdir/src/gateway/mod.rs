@@ -143,7 +143,7 @@ impl Remembering {
     }
 
     fn sweep(&self) {
-        if self.desk.n_requests.fetch_add(1, Ordering::Relaxed) % SWEEP == 0 {
+        if self.desk.n_requests.fetch_add(1, Ordering::Relaxed).is_multiple_of(SWEEP) {
             let desk = self.desk.clone();
             // Nobody waits for it, and the next one finds what this one leaves.
             drop(Handle::current().spawn_blocking(move || desk.conversations.sweep(crate::context::now())));

@@ -67,7 +67,7 @@ fn two_servers_over_one_database_are_one() {
     let versions: Vec<u64> = thread::scope(|scope| {
         let (one, two, token) = (&one, &two, token.as_str());
         let work = |worker: usize| {
-            let server = if worker % 2 == 0 { one } else { two };
+            let server = if worker.is_multiple_of(2) { one } else { two };
             scope.spawn(move || work(server, token, worker))
         };
         let workers: Vec<_> = (0..4).map(work).collect();
