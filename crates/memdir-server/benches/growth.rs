@@ -140,7 +140,8 @@ impl Grown {
         }
         tell("newest version", took);
         let (key, _) = self.put(self.n_memories - 1, Expect::Nothing);
-        let erase = Write { expect: Expect::Anything, change: WriteChange::Erase };
+        let seq = self.storage.memory(&key).await.unwrap().unwrap().state.seq;
+        let erase = Write { expect: Expect::Version(seq), change: WriteChange::Erase };
         let since = Instant::now();
         self.storage.write(&key, &erase, &self.by, &QUOTAS, Timestamp::UNIX_EPOCH).await.unwrap();
         tell("one erasure", vec![since.elapsed()]);
