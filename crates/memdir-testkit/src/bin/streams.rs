@@ -262,7 +262,7 @@ fn request(target: &Target, said: &str, weight: usize) -> Vec<u8> {
 }
 
 fn print(shape: Shape, name: &str, of: &mut Measured) {
-    let [first, each, last] = [&mut of.first, &mut of.each, &mut of.last].map(quantiles);
+    let [first, each, last] = [&mut of.first, &mut of.each, &mut of.last].map(|values| quantiles(values));
     let row = json!({
         "target": name, "streams": shape.streams, "lost": of.lost, "events": of.each.len(),
         "first_ms": first, "event_ms": each, "last_ms": last, "resident_mb": of.most_resident as f64 / 1e6,
@@ -270,7 +270,7 @@ fn print(shape: Shape, name: &str, of: &mut Measured) {
     write_line(&row.to_string());
 }
 
-fn quantiles(values: &mut Vec<f64>) -> serde_json::Value {
+fn quantiles(values: &mut [f64]) -> serde_json::Value {
     values.sort_by(f64::total_cmp);
     let at = |share: f64| {
         values.get(((values.len() as f64 - 1.0) * share).round() as usize).map(|ms| (ms * 1e3).round() / 1e3)
