@@ -146,15 +146,15 @@ mod tests {
 
     #[test]
     fn an_error_repeats_no_password() {
-        let password = "hunter2";
+        let hidden = "hunter2";
         let bad = [
-            with_password(password, "h/db?sslmode=what"),
-            with_password(password, "h:port/db"),
-            format!("host=h password={password} x"),
+            with_password(hidden, "h/db?sslmode=what"),
+            with_password(hidden, "h:port/db"),
+            format!("host=h password={hidden} x"),
         ];
         for bad in bad {
             let said = Address::read(&bad).err().map(|err| err.to_string()).unwrap();
-            assert!(!said.contains(password), "{said}");
+            assert!(!said.contains(hidden), "{said}");
         }
     }
 }
