@@ -3,6 +3,7 @@
 //! No line holds a text of a conversation or a key: times, numbers and the name of the route are written, and the last look at what
 //! leaves is taken here too. A thread of its own writes, so that no answer waits for a disk; what it cannot keep up with is lost.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -54,8 +55,15 @@ fn write(home: &Path, waiting: &Receiver<(String, String)>) {
     // Nobody can be told, and nothing is lost that anybody needs.
     let Ok(dir) = open() else { return };
     let _ = sweep(&dir);
-    for (name, line) in waiting {
-        let _ = append(&dir, &name, &outlet::clean(&line));
+    while let Ok(first) = waiting.recv() {
+        // What came meanwhile goes with it: a file is opened and looked through once for all of its lines.
+        let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (name, line) in std::iter::once(first).chain(waiting.try_iter().take(WAITING)) {
+            files.entry(name).or_default().push(line);
+        }
+        for (name, lines) in files {
+            let _ = append(&dir, &name, &outlet::clean(&lines.join("\n")));
+        }
     }
 }
 
