@@ -7,7 +7,7 @@ use super::*;
 #[test]
 fn a_kill_between_two_steps_leaves_before_or_after() {
     let mut n_looked = 0;
-    for seed in 0..2 {
+    for seed in 0..4 {
         let temp = tempfile::tempdir().unwrap();
         let mut random = Random(100 + seed);
         let mut model = Model::new();
