@@ -124,8 +124,10 @@ fn stand(args: &Args, memory: Remembering, home: PathBuf) -> Result<Outcome, Fai
         let sockets =
             Sockets { max_connections: streams.saturating_mul(2), grace: GRACE, ..Sockets::default() };
         let _sign = Sign::put_up(&settings, bound);
-        Ui::complain(&settings.welcome(bound));
+        let welcome = settings.welcome(bound);
+        // Whoever read that it stands may send signals: they must find somebody who listens for them.
         let following = tokio::spawn(follow(gateway.clone(), settings)?);
+        Ui::complain(&welcome);
         tokio::select! {
             () = gateway::serve(listener, gateway, sockets, stop) => {}
             () = at_once => {}

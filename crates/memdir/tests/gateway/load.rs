@@ -19,10 +19,10 @@ fn l4_those_who_dawdle_are_closed_and_harm_nobody() {
     let mut heads: Vec<Client> = (0..150).map(|_| house.client()).collect();
     let silent: Vec<Client> = (0..100).map(|_| house.client()).collect();
     let mut bodies: Vec<Client> = (0..50).map(|_| house.client()).collect();
+    let begin = Instant::now();
     bodies.iter_mut().for_each(|client| client.send(format!("{head}\r\n")));
     // What the first request left open may be gone by now.
     until("they are all in", || house.n_files() >= before + 290);
-    let begin = Instant::now();
     for second in 0..12 {
         let byte = &head.as_bytes()[second..=second];
         heads.iter_mut().for_each(|client| client.send(byte));
