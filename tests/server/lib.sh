@@ -27,10 +27,12 @@ fail() {
 # call TOKEN METHOD PATH [BODY]: asks the server, sets $status and $answer.
 call() {
   local token=$1 method=$2 path=$3 body=${4-}
-  local words=(-sS -o "$work/answer" -w '%{http_code}' -X "$method" -H "Authorization: Bearer $token")
+  # A file for each shell: one may wait for an answer while another asks.
+  local file=$work/answer.$BASHPID
+  local words=(-sS -o "$file" -w '%{http_code}' -X "$method" -H "Authorization: Bearer $token")
   [[ -z $body ]] || words+=(-H 'Content-Type: application/json' --data-binary "$body")
   status=$(curl "${words[@]}" "${CURL_OPTIONS[@]}" "$url$path") || fail "$method $path: no answer"
-  answer=$(cat "$work/answer")
+  answer=$(cat "$file")
 }
 CURL_OPTIONS=()
 
