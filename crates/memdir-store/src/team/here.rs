@@ -1,10 +1,12 @@
 //! The vault's side of a sync: every memory with its hash and whether it may leave.
 //!
 //! A file whose size, time and inode are those of the last look is not opened: ten thousand unchanged memories cost ten
-//! thousand `stat` calls. What is opened is read once, and its text is handed on. Look at [`scan`] first.
+//! thousand `stat` calls. What is opened is read once, and its text is handed on. A disk that says no ends the sync before
+//! anything is changed: what could not be read must look neither deleted nor shared. Look at [`scan`] first.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
+use std::path::PathBuf;
 
 use jiff::{SignedDuration, Timestamp};
 use memdir_core::hash::ContentHash;
@@ -15,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::remote::Stamp;
 use super::state::Store;
+use super::sync::SyncError;
 use crate::disk::{Dir, ReadError, Stat};
 use crate::vault::Vault;
 
@@ -47,13 +50,15 @@ pub(super) fn scan(
     vault: &Vault,
     store: &Store,
     audience: Audience,
-) -> io::Result<BTreeMap<MemoryPath, File>> {
+) -> Result<BTreeMap<MemoryPath, File>, SyncError> {
+    let failed = |path: PathBuf| |source| SyncError::Io { path, source };
     let known: BTreeMap<MemoryPath, Seen> = store.seen();
     let mut seen = BTreeMap::new();
     let mut files = BTreeMap::new();
-    let (paths, skipped) = vault.listed()?;
+    let (paths, skipped) = vault.listed().map_err(failed(vault.path().to_owned()))?;
     for path in paths {
-        let Some(stat) = stat(vault.dir(), &path)? else { continue };
+        let at = || vault.path().join(path.as_str());
+        let Some(stat) = stat(vault.dir(), &path).map_err(failed(at()))? else { continue };
         let stamp = Stamp::of(stat);
         if let Some(before) = known.get(&path).filter(|before| before.stamp == stamp) {
             let sharing = if before.is_private { Sharing::Private } else { Sharing::Shared };
@@ -62,7 +67,7 @@ pub(super) fn scan(
             seen.insert(path, before.clone());
             continue;
         }
-        let Some(file) = read(vault.dir(), &path, audience) else { continue };
+        let Some(file) = read(vault.dir(), &path, audience).map_err(failed(at()))? else { continue };
         if file.fault.is_none() && !is_racy(stat) {
             let is_private = file.here.sharing == Sharing::Private;
             seen.insert(path.clone(), Seen { stamp, hash: file.here.hash, is_private });
@@ -81,11 +86,17 @@ pub(super) fn scan(
 }
 
 /// Reads one memory; `None` if it is gone by now.
-fn read(dir: &Dir, path: &MemoryPath, audience: Audience) -> Option<File> {
+fn read(dir: &Dir, path: &MemoryPath, audience: Audience) -> io::Result<Option<File>> {
     let text = match dir.read(path.as_str(), MAX_BODY as u64) {
-        Ok(text) => text?,
-        Err(ReadError::TooLarge { size, .. }) => return Some(too_large(dir, path, audience, size)),
-        Err(err) => return Some(unfit(err.to_string())),
+        Ok(None) => return Ok(None),
+        Ok(Some(text)) => text,
+        Err(ReadError::TooLarge { size, .. }) => return Ok(Some(too_large(dir, path, audience, size))),
+        // Somebody's wish, and not an accident: the others are synced without it, and it is named.
+        Err(ReadError::Io(err)) if err.kind() == io::ErrorKind::PermissionDenied => {
+            return Ok(Some(File { is_teams: true, ..unfit("it cannot be read".to_owned()) }));
+        }
+        Err(ReadError::Io(err)) => return Err(err),
+        Err(err) => return Ok(Some(unfit(err.to_string()))),
     };
     let hash = ContentHash::of(&text);
     let (sharing, fault) = match may_leave(path, &text, audience) {
@@ -94,7 +105,7 @@ fn read(dir: &Dir, path: &MemoryPath, audience: Audience) -> Option<File> {
         Err(why) => (Sharing::Unfit, Some(why.to_string())),
     };
     let is_teams = sharing != Sharing::Private;
-    Some(File { here: Here { hash, sharing }, fault, is_teams, text: Some(text) })
+    Ok(Some(File { here: Here { hash, sharing }, fault, is_teams, text: Some(text) }))
 }
 
 /// A memory that is too large to be sent, and may be too large to be read: who it belongs to stands at its beginning.

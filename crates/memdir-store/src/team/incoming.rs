@@ -68,7 +68,7 @@ impl Round<'_> {
             tell(Progress { phase: Phase::Writing, done: 0, of: Some(self.steps.len()) });
             // Taken before the files are compared: from here on only programs that do not know us can move them.
             let mut writer = vault.writer(self.syncing.now, self.syncing.gate)?;
-            self.gather(&mut incoming);
+            self.gather(&mut incoming)?;
             incoming.keep_once();
             let set = self.change_set(std::mem::take(&mut incoming.edits));
             self.store.note_merging(&incoming.merging).map_err(|source| failed(vault, source))?;
@@ -112,7 +112,7 @@ impl Round<'_> {
     }
 
     /// Collects the edits of the vault. What moved since it was looked at is left for the next round.
-    fn gather(&mut self, incoming: &mut Incoming) {
+    fn gather(&mut self, incoming: &mut Incoming) -> Result<(), SyncError> {
         for (path, step) in self.steps.clone() {
             let comes_in = matches!(step, Step::Take(_) | Step::Combine | Step::Remove);
             if !comes_in {
@@ -133,11 +133,18 @@ impl Round<'_> {
                     continue;
                 }
             }
-            self.gather_key(&path, step, now, incoming);
+            self.gather_key(&path, step, now, incoming)?;
         }
+        Ok(())
     }
 
-    fn gather_key(&mut self, path: &MemoryPath, step: Step, now: Option<Vec<u8>>, incoming: &mut Incoming) {
+    fn gather_key(
+        &mut self,
+        path: &MemoryPath,
+        step: Step,
+        now: Option<Vec<u8>>,
+        incoming: &mut Incoming,
+    ) -> Result<(), SyncError> {
         let name = path.stem().to_owned();
         let author = self.state.keys.get(path).and_then(|key| key.author.clone());
         let report = &mut incoming.report;
@@ -163,9 +170,10 @@ impl Round<'_> {
                     Some(base) => Edit::Replace { path, base, text },
                 });
             }
-            (Step::Combine, Some(here)) => self.gather_both(path, here, author, incoming),
+            (Step::Combine, Some(here)) => self.gather_both(path, here, author, incoming)?,
             _ => report.unfinished = true,
         }
+        Ok(())
     }
 
     fn gather_both(
@@ -174,10 +182,10 @@ impl Round<'_> {
         here: Vec<u8>,
         author: Option<String>,
         incoming: &mut Incoming,
-    ) {
-        let Some(combined) = self.combined(path) else {
+    ) -> Result<(), SyncError> {
+        let Some(combined) = self.combined(path)? else {
             incoming.report.unfinished = true;
-            return;
+            return Ok(());
         };
         let there = self.texts[path].clone();
         let name = path.stem().to_owned();
@@ -187,7 +195,7 @@ impl Round<'_> {
                 let refused = fit::against(path, &text, Some(&here), self.about.audience, self.syncing.gate);
                 if let Some(refused) = refused {
                     incoming.report.refused.push(refused);
-                    return;
+                    return Ok(());
                 }
                 let merging = Merging { there: ContentHash::of(&there), here: ContentHash::of(&text) };
                 incoming.merging.insert(path.clone(), merging);
@@ -213,6 +221,7 @@ impl Round<'_> {
         incoming.report.authors.push((path.clone(), ContentHash::of(&text), author));
         incoming.bases.push(path.clone());
         incoming.edits.push(Edit::Replace { path: path.clone(), base: here, text });
+        Ok(())
     }
 
     /// Takes away every version of what somebody whom the user believes erased. Comes before the state: after a crash in

@@ -51,8 +51,7 @@ impl<'a> Round<'a> {
         let store = Store::below(&syncing.vault.state_path());
         let loaded = store.state(&about.id).map_err(|source| failed(syncing.vault, source))?;
         tell(Progress { phase: Phase::Reading, done: 0, of: None });
-        let files = here::scan(syncing.vault, &store, about.audience)
-            .map_err(|source| SyncError::Io { path: syncing.vault.path().to_owned(), source })?;
+        let files = here::scan(syncing.vault, &store, about.audience)?;
         let mut round = Self {
             syncing,
             about,
@@ -312,7 +311,7 @@ impl<'a> Round<'a> {
     }
 
     /// Says what would be done, where nothing is.
-    pub(super) fn foretell(&mut self, report: &mut Report) {
+    pub(super) fn foretell(&mut self, report: &mut Report) -> Result<(), SyncError> {
         report.held = self
             .steps
             .iter()
@@ -335,7 +334,7 @@ impl<'a> Round<'a> {
                     }
                 }
                 Step::Combine if self.refuses(path, report) => {}
-                Step::Combine => match self.combined(path) {
+                Step::Combine => match self.combined(path)? {
                     Some(Combined::Merged(_)) => report.merged.push(name),
                     Some(Combined::Both(copy)) => {
                         report.conflicts.push(Conflict { name, copy: copy.path.stem().to_owned() })
@@ -345,6 +344,7 @@ impl<'a> Round<'a> {
                 Step::Leave | Step::Note | Step::Forget | Step::Hold | Step::Blocked(_) => {}
             }
         }
+        Ok(())
     }
 
     /// Reports why a text of the other side may not come in.
@@ -368,10 +368,15 @@ impl<'a> Round<'a> {
         (ContentHash::of(&text) == file.here.hash).then_some(text)
     }
 
-    pub(super) fn combined(&self, path: &MemoryPath) -> Option<Combined> {
-        let (here, there) = (self.text_here(path)?, self.texts.get(path)?);
+    /// Makes one of both sides of a key; `None` if one of them moved.
+    pub(super) fn combined(&self, path: &MemoryPath) -> Result<Option<Combined>, SyncError> {
+        let (Some(here), Some(there)) = (self.text_here(path), self.texts.get(path)) else { return Ok(None) };
         let base = self.state.keys.get(path).and_then(|key| key.base);
-        let base = base.and_then(|hash| self.store.base(path, hash));
+        let base = match base.map(|hash| self.store.base(path, hash)) {
+            Some(Err(source)) => return Err(SyncError::Io { path: self.store.base_path(path), source }),
+            Some(Ok(base)) => base,
+            None => None,
+        };
         // A name that the other side has is taken, too: another machine may have kept the same text beside, and what is
         // there and was not fetched is some other text.
         let there_too = self.state.keys.iter().filter(|(other, key)| is_copy(other) && key.hash.is_some());
@@ -381,7 +386,7 @@ impl<'a> Round<'a> {
         let copies = self.files.keys().filter(|other| is_copy(other));
         taken.extend(copies.filter_map(|other| Some((other.clone(), self.text_here(other)?))));
         let taken = |other: &MemoryPath| taken.get(other).map(Vec::as_slice);
-        Some(combine(path, base.as_deref(), &here, there, taken))
+        Ok(Some(combine(path, base.as_deref(), &here, there, taken)))
     }
 
     /// Leaves what waits where it can be told without a look at everything.

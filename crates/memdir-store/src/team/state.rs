@@ -276,11 +276,22 @@ impl Store {
         }
     }
 
-    /// Returns the text of a version that both sides had; `None` if it is not here, or is another one.
-    pub(crate) fn base(&self, path: &MemoryPath, hash: ContentHash) -> Option<Vec<u8>> {
-        let dir = self.open().ok()??.sub(BASE).ok()?;
-        let text = dir.read(path.as_str(), MAX_MEMORY).ok()??;
-        (ContentHash::of(&text) == hash).then_some(text)
+    /// Returns the text of a version that both sides had; `None` if it is not here, or is another one. That it cannot be
+    /// read is neither: whoever took it for missing would keep two texts where one merge was due.
+    pub(crate) fn base(&self, path: &MemoryPath, hash: ContentHash) -> io::Result<Option<Vec<u8>>> {
+        let Some(dir) = self.open()? else { return Ok(None) };
+        let read =
+            dir.sub(BASE).map_err(ReadError::from).and_then(|base| base.read(path.as_str(), MAX_MEMORY));
+        match read {
+            Ok(text) => Ok(text.filter(|text| ContentHash::of(text) == hash)),
+            Err(ReadError::Io(err)) if err.kind() != io::ErrorKind::NotFound => Err(err),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Names where the text of a version that both sides had is kept.
+    pub(crate) fn base_path(&self, path: &MemoryPath) -> PathBuf {
+        self.path.join(BASE).join(path.as_str())
     }
 
     /// Keeps the text of a version that both sides have. Not waited for: a text that did not make it counts as missing.
@@ -360,15 +371,18 @@ impl Store {
     }
 
     fn read<T: for<'de> Deserialize<'de>>(&self, name: &str, limit: u64) -> io::Result<Option<T>> {
-        let Some(dir) = self.open()? else { return Ok(None) };
+        let named = |kind, why: &dyn std::fmt::Display| {
+            io::Error::new(kind, format!("{}: {why}", self.path.join(name).display()))
+        };
+        let Some(dir) = self.open().map_err(|err| named(err.kind(), &err))? else { return Ok(None) };
         let bytes = match dir.read(name, limit) {
-            Err(ReadError::Io(err)) => return Err(err),
-            Err(err) => return Err(io::Error::new(io::ErrorKind::InvalidData, err.to_string())),
+            Err(ReadError::Io(err)) => return Err(named(err.kind(), &err)),
+            Err(err) => return Err(named(io::ErrorKind::InvalidData, &err)),
             Ok(None) => return Ok(None),
             Ok(Some(bytes)) => bytes,
         };
         let read = serde_json::from_slice(&bytes);
-        read.map(Some).map_err(|err| io::Error::new(io::ErrorKind::InvalidData, err))
+        read.map(Some).map_err(|err| named(io::ErrorKind::InvalidData, &err))
     }
 
     fn write(&self, name: &str, value: &impl Serialize) -> io::Result<()> {
@@ -414,12 +428,12 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let store = Store::below(temp.path());
         let key = path("sub/a.md");
-        assert_eq!(store.base(&key, ContentHash::of(b"x")), None);
+        assert_eq!(store.base(&key, ContentHash::of(b"x")).unwrap(), None);
         store.keep_base(&key, b"x").unwrap();
-        assert_eq!(store.base(&key, ContentHash::of(b"x")).as_deref(), Some(&b"x"[..]));
-        assert_eq!(store.base(&key, ContentHash::of(b"y")), None);
+        assert_eq!(store.base(&key, ContentHash::of(b"x")).unwrap().as_deref(), Some(&b"x"[..]));
+        assert_eq!(store.base(&key, ContentHash::of(b"y")).unwrap(), None);
         std::fs::write(temp.path().join("sync/base/sub/a.md"), "torn").unwrap();
-        assert_eq!(store.base(&key, ContentHash::of(b"x")), None);
+        assert_eq!(store.base(&key, ContentHash::of(b"x")).unwrap(), None);
         store.drop_base(&key).unwrap();
         store.drop_base(&path("other/b.md")).unwrap();
         assert!(!temp.path().join("sync/base/sub/a.md").exists());

@@ -100,7 +100,7 @@ pub fn preview(
     let mut round = Round::begin(syncing, remote, tell)?;
     round.plan(&mut report);
     round.fetch(remote, true, tell)?;
-    round.foretell(&mut report);
+    round.foretell(&mut report)?;
     report.traffic = remote.traffic();
     Ok(report)
 }

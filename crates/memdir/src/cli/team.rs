@@ -168,8 +168,8 @@ fn welcome(team: &Team, context: &Context, ui: &mut Ui) -> Result<Outcome, Failu
     let n_waiting = report.held.len();
     if n_waiting > 0 {
         ui.say(&format!(
-            "{} of others wait there: `memdir trust` shows who wrote them",
-            count(n_waiting, "memory", "memories")
+            "{} there: `memdir trust` shows who wrote what",
+            count(n_waiting, "memory of others waits", "memories of others wait")
         ));
     }
     ui.say(&format!(
@@ -367,7 +367,7 @@ impl Team {
         act: Act,
     ) -> Result<Report, Failure> {
         let mut remote = self.remote(vault.id(), context)?;
-        let trust = trusted(&context.place.home);
+        let trust = trusted(&context.place.home)?;
         let believes = |author: Option<&str>| trust.believes(&self.whence, author);
         let (gate, now) = (context.gate()?, context.now);
         let syncing = Syncing { vault, gate, now, policy, believes: &believes };

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
     if args.yes && !authors.is_empty() {
         return believe(&authors, &team, context, ui);
     }
-    show(&waiting, &team, context, ui);
+    show(&waiting, &team, context, ui)?;
     if authors.is_empty() || args.list {
         return Ok(if authors.is_empty() && !args.list { Outcome::Nothing } else { Outcome::Done });
     }
@@ -132,7 +132,7 @@ fn revoke(args: &Args, team: &Team, context: &Context, ui: &mut Ui) -> Result<Ou
         );
     }
     let known: Vec<String> =
-        trusted(home).authors(&team.whence).into_iter().flatten().map(|(a, _)| a.clone()).collect();
+        trusted(home)?.authors(&team.whence).into_iter().flatten().map(|(a, _)| a.clone()).collect();
     let revoked: Vec<String> = if args.all {
         known
     } else {
@@ -164,8 +164,8 @@ fn shown(author: Option<&str>, team: &Team) -> String {
     }
 }
 
-fn show(waiting: &Waiting, team: &Team, context: &Context, ui: &mut Ui) {
-    let trust = trusted(&context.place.home);
+fn show(waiting: &Waiting, team: &Team, context: &Context, ui: &mut Ui) -> Result<(), Failure> {
+    let trust = trusted(&context.place.home)?;
     let believed: Vec<&String> =
         trust.authors(&team.whence).into_iter().flatten().map(|(author, _)| author).collect();
     if ui.is_json() {
@@ -175,7 +175,7 @@ fn show(waiting: &Waiting, team: &Team, context: &Context, ui: &mut Ui) {
             .map(|(author, list)| json!({ "author": author, "memories": list.iter().map(held).collect::<Vec<_>>() }))
             .collect();
         ui.json(&json!({ "trusted": believed, "waiting": authors }));
-        return;
+        return Ok(());
     }
     for author in believed {
         ui.line(&format!("trusted: {}", shown(named(author), team)));
@@ -197,4 +197,5 @@ fn show(waiting: &Waiting, team: &Team, context: &Context, ui: &mut Ui) {
     } else {
         ui.say("`memdir trust AUTHOR` takes over what an author wrote, `--yes` what all of them wrote");
     }
+    Ok(())
 }

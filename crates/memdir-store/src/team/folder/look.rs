@@ -92,7 +92,7 @@ impl Folder<'_> {
         };
         let away = Item { state: State::Away, version: known.version.clone(), ..gone(None, None) };
         let file = Self::file(path);
-        let base = known.hash.and_then(|hash| self.store.base(path, hash));
+        let base = known.hash.and_then(|hash| self.store.base(path, hash).ok().flatten());
         let own_name = self.own_name.clone();
         let Some(past) = &mut self.past else { return gone(None, None) };
         if past.has(&file) {
@@ -115,7 +115,7 @@ impl Folder<'_> {
         if is_onwards {
             return true;
         }
-        let base = known.hash.and_then(|hash| self.store.base(path, hash));
+        let base = known.hash.and_then(|hash| self.store.base(path, hash).ok().flatten());
         let file = Self::file(path);
         match (&mut self.past, base) {
             (Some(past), Some(base)) => past.knows(&file, &base),

@@ -1,6 +1,7 @@
 //! Writes into the folder: one change of it, each key by itself.
 
 use std::collections::BTreeMap;
+use std::io;
 
 use memdir_core::change::{Author, ChangeSet, Edit, Exit, Surface};
 use memdir_core::hash::ContentHash;
@@ -10,6 +11,7 @@ use super::super::fit;
 use super::super::here::stat;
 use super::super::remote::{Current, Outcome, RemoteError, Stamp, Version, Write};
 use super::{DELETED, Folder, io_error, unusable, version_of};
+use crate::disk::ReadError;
 use crate::vault::Vault;
 
 impl Folder<'_> {
@@ -29,7 +31,7 @@ impl Folder<'_> {
         let mut edits = Vec::new();
         let mut outcomes = Vec::with_capacity(writes.len());
         for write in writes {
-            let (outcome, edit) = self.plan_write(&vault, write, &mut names);
+            let (outcome, edit) = self.plan_write(&vault, write, &mut names)?;
             outcomes.push(outcome);
             edits.extend(edit);
         }
@@ -62,11 +64,14 @@ impl Folder<'_> {
         vault: &Vault,
         write: &Write,
         names: &mut BTreeMap<String, MemoryPath>,
-    ) -> (Outcome, Option<Edit>) {
+    ) -> Result<(Outcome, Option<Edit>), RemoteError> {
         let refused =
-            |code: &str, message: String| (Outcome::Refused { code: code.to_owned(), message }, None);
+            |code: &str, message: String| Ok((Outcome::Refused { code: code.to_owned(), message }, None));
         let there = match vault.dir().read(write.path.as_str(), MAX_BODY as u64) {
             Ok(there) => there,
+            Err(ReadError::Io(err)) if err.kind() != io::ErrorKind::PermissionDenied => {
+                return Err(io_error(&vault.path().join(write.path.as_str()), err));
+            }
             Err(err) => return refused("bad-request", err.to_string()),
         };
         let hash = there.as_deref().map(ContentHash::of);
@@ -77,17 +82,17 @@ impl Folder<'_> {
             stamp: None,
         };
         if hash == wanted {
-            return (done(wanted), None);
+            return Ok((done(wanted), None));
         }
         let expected = write.base.clone().unwrap_or_else(|| Version(DELETED.to_owned()));
         if expected != version {
-            return (Outcome::Stale { current: Some(Current { version, hash }) }, None);
+            return Ok((Outcome::Stale { current: Some(Current { version, hash }) }, None));
         }
         let path = write.path.clone();
         let Some(text) = write.text.clone() else {
             names.remove(&folded(path.stem()));
             let edit = there.map(|base| Edit::Remove { path, base, into: Exit::Trash });
-            return (done(None), edit);
+            return Ok((done(None), edit));
         };
         if let Some(refusal) = fit::against(&path, &text, there.as_deref(), self.about.audience, self.gate) {
             return refused(&refusal.rule, refusal.why);
@@ -100,6 +105,6 @@ impl Folder<'_> {
             None => Edit::Create { path, text },
             Some(base) => Edit::Replace { path, base, text },
         };
-        (done(wanted), Some(edit))
+        Ok((done(wanted), Some(edit)))
     }
 }
