@@ -98,3 +98,23 @@ stop_server() {
   wait "$server" || status=$?
   [[ $status -eq 0 ]] || fail "the server left with $status"
 }
+
+# start_postgres PROGRAMS: a PostgreSQL of our own, below $work; sets $pg_port. Its role `memdir` may do everything.
+start_postgres() {
+  local bin=$1 user=postgres data=$work/pg n
+  pg_port=$((20000 + RANDOM % 20000))
+  # It refuses to run as root.
+  as() { if [[ $(id -u) -eq 0 ]]; then setpriv --reuid="$user" --regid="$user" --clear-groups "$@"; else "$@"; fi; }
+  mkdir -p "$data"
+  chmod 711 "$work"
+  [[ $(id -u) -ne 0 ]] || chown "$user" "$data"
+  as "$bin/initdb" -D "$data/db" -U memdir --auth=trust >"$work/initdb.log" 2>&1 || fail "no database"
+  as "$bin/postgres" -D "$data/db" -p "$pg_port" -k "$data" -c listen_addresses=127.0.0.1 -c fsync=off \
+    -c max_connections=300 >"$work/pg.log" 2>&1 &
+  jobs+=($!)
+  for ((n = 0; n < 300; n++)); do
+    "$bin/psql" -h 127.0.0.1 -p "$pg_port" -U memdir -q -d postgres -c 'select 1' >/dev/null 2>&1 && return
+    sleep 0.1
+  done
+  fail "PostgreSQL did not start"
+}

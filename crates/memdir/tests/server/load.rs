@@ -104,7 +104,7 @@ fn l4_slow_connections_are_closed_and_hold_up_nobody() {
         thread::sleep(Duration::from_millis(200));
     }
     drop((deaf, connection));
-    while settled(&server) > before {
+    while settled(&server) > before + n_kept(&server) {
         assert!(Instant::now() < until, "{} descriptors, {before} at first", server.n_files());
         thread::sleep(Duration::from_millis(100));
     }
@@ -115,6 +115,12 @@ fn settled(server: &TeamServer) -> usize {
     server.ask(&Ask::new("GET", "/ready")).want(200);
     thread::sleep(Duration::from_millis(50));
     server.n_files()
+}
+
+/// How many descriptors more a server may keep once it was busy: its connections to PostgreSQL, which are as many as its
+/// pool has room for.
+fn n_kept(server: &TeamServer) -> usize {
+    if server.database().is_sqlite() { 0 } else { 16 }
 }
 
 /// L5: with few descriptors the server takes as many connections as it has room for, and the others wait.
@@ -149,7 +155,7 @@ fn l5_few_descriptors_make_others_wait_and_nothing_fail() {
     drop(honest);
     assert_eq!(server.holdings(&admin, PROJECT, 0).len(), 200);
     let until = Instant::now() + PATIENCE;
-    while settled(&server) > before {
+    while settled(&server) > before + n_kept(&server) {
         assert!(Instant::now() < until, "{} descriptors, {before} at first", server.n_files());
     }
 }
