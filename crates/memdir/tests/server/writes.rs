@@ -1,9 +1,10 @@
 //! Writing: races, kills, replays, limits, full disks. What was acknowledged is there, once, and nothing else.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::process::{Command, Stdio};
 use std::sync::Barrier;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use memdir_testkit::{Ask, Connection, Member, Random, TeamServer, put_op, team_memory};
 use serde_json::{Value, json};
@@ -59,69 +60,165 @@ fn t1_of_two_writers_over_one_version_one_wins() {
     );
 }
 
-/// T2: a server that is killed in the middle of a batch has each memory old or new, and goes on.
-#[test]
-fn t2_a_server_that_is_killed_in_a_batch_keeps_each_memory_whole() {
+/// A server that is killed while it takes a batch, again and again.
+struct Killed {
+    server: TeamServer,
+    admin: Member,
+    /// What is there: the version and the text of each key.
+    known: BTreeMap<String, (Value, String)>,
+    round: usize,
+}
+
+impl Killed {
     const KEYS: usize = 20;
-    let rounds: usize = std::env::var("MEMDIR_REPEAT").ok().and_then(|n| n.parse().ok()).unwrap_or(25);
-    let seed = u64::from(std::process::id());
-    let mut random = Random::new(seed);
-    let mut server = server();
-    let admin = server.admin();
-    // What is there: the version and the text of each key.
-    let mut known: BTreeMap<String, (Value, String)> = BTreeMap::new();
-    let mut n_torn = 0;
-    for round in 0..rounds {
-        let notes: Vec<_> = (0..KEYS).map(|n| note(n, round)).collect();
+
+    fn new() -> Self {
+        let server = server();
+        let admin = server.admin();
+        Self { server, admin, known: BTreeMap::new(), round: 0 }
+    }
+
+    /// Pushes every key once more while `strike` is at the server, which is started again and looked at: each key is old
+    /// or new, and there once. Then everything is pushed over what was found. Returns whether the push was acknowledged.
+    fn push(&mut self, told: &str, strike: impl FnOnce(&mut TeamServer)) -> bool {
+        self.round += 1;
+        let notes: Vec<_> = (0..Self::KEYS).map(|n| note(n, self.round)).collect();
         let ops: Vec<Value> = notes
             .iter()
             .map(|(path, text)| {
-                put_op(path, known.get(path).map_or(Value::Null, |(seq, _)| seq.clone()), text)
+                put_op(path, self.known.get(path).map_or(Value::Null, |(seq, _)| seq.clone()), text)
             })
             .collect();
-        let ask = admin.ask("POST", &format!("/projects/{PROJECT}/batch")).json(&json!({ "ops": ops }));
-        let mut connection = server.connect();
-        let pause = Duration::from_micros(random.below(30_000) as u64);
+        let ask = self.admin.ask("POST", &format!("/projects/{PROJECT}/batch")).json(&json!({ "ops": ops }));
+        let mut connection = self.server.connect();
         let acked = thread::scope(|scope| {
             let pushing = scope.spawn(|| connection.ask(&ask).ok());
-            thread::sleep(pause);
-            server.kill();
+            strike(&mut self.server);
             pushing.join().unwrap()
         });
-        server.restart();
-        let holdings = server.holdings(&admin, PROJECT, 0);
+        self.server.restart();
+        let holdings = self.server.holdings(&self.admin, PROJECT, 0);
         let paths: BTreeSet<&str> = holdings.iter().map(|entry| entry["path"].as_str().unwrap()).collect();
-        assert_eq!(paths.len(), holdings.len(), "seed {seed}: no memory is there twice");
+        assert_eq!(paths.len(), holdings.len(), "{told}: no memory is there twice");
         for (path, text) in &notes {
             let there = holdings.iter().find(|entry| entry["path"] == path.as_str());
-            let old = known.get(path).map(|(_, text)| text.as_str());
+            let old = self.known.get(path).map(|(_, text)| text.as_str());
             let now = there.map(|entry| entry["text"].as_str().unwrap());
-            assert!(now == Some(text) || now == old, "seed {seed}, round {round}: {path}: {now:?}");
-            assert!(
-                acked.is_none() || now == Some(text),
-                "seed {seed}, round {round}: {path} was acknowledged"
-            );
+            assert!(now == Some(text) || now == old, "{told}: {path}: {now:?}");
+            assert!(acked.is_none() || now == Some(text), "{told}: {path} was acknowledged");
         }
         // The next run says what it found to be there, and everything goes through.
         let bases: BTreeMap<&str, &Value> =
             holdings.iter().map(|entry| (entry["path"].as_str().unwrap(), &entry["seq"])).collect();
-        n_torn += usize::from(acked.is_none());
         let ops: Vec<Value> = notes
             .iter()
             .map(|(path, text)| {
                 put_op(path, bases.get(path.as_str()).map_or(Value::Null, |seq| (*seq).clone()), text)
             })
             .collect();
-        let reply = server.batch(&admin, PROJECT, &ops);
+        let reply = self.server.batch(&self.admin, PROJECT, &ops);
         for (result, (path, text)) in reply["results"].as_array().unwrap().iter().zip(&notes) {
-            assert!(matches!(result["status"].as_u64(), Some(200 | 201)), "seed {seed}: {result}");
-            known.insert(path.clone(), (result["seq"].clone(), text.clone()));
+            assert!(matches!(result["status"].as_u64(), Some(200 | 201)), "{told}: {result}");
+            self.known.insert(path.clone(), (result["seq"].clone(), text.clone()));
         }
+        acked.is_some()
+    }
+
+    fn end(&self) {
+        assert_eq!(self.server.holdings(&self.admin, PROJECT, 0).len(), Self::KEYS);
+    }
+}
+
+/// T2: a server that is killed at any moment of a batch has each memory old or new, and goes on.
+#[test]
+fn t2_a_server_that_is_killed_in_a_batch_keeps_each_memory_whole() {
+    let rounds: usize = std::env::var("MEMDIR_REPEAT").ok().and_then(|n| n.parse().ok()).unwrap_or(25);
+    let seed = u64::from(std::process::id());
+    let mut random = Random::new(seed);
+    let mut killed = Killed::new();
+    let mut n_torn = 0;
+    for round in 0..rounds {
+        let pause = Duration::from_micros(random.below(30_000) as u64);
+        let acked = killed.push(&format!("seed {seed}, round {round}"), |server| {
+            thread::sleep(pause);
+            server.kill();
+        });
+        n_torn += usize::from(!acked);
     }
     assert!(n_torn > 0, "seed {seed}: no batch was cut off");
-    let paths: Vec<Value> =
-        server.holdings(&admin, PROJECT, 0).iter().map(|entry| entry["path"].clone()).collect();
-    assert_eq!(paths.len(), KEYS);
+    killed.end();
+}
+
+/// T2: the same at each call that changes a file, in turn.
+#[test]
+fn t2_a_server_that_is_killed_at_a_write_keeps_each_memory_whole() {
+    // Without it every fifth.
+    let stride = if std::env::var_os("MEMDIR_REPEAT").is_some() { 1 } else { 5 };
+    let mut killed = Killed::new();
+    if !killed.server.database().is_sqlite() {
+        // Then no file of this process is written.
+        return;
+    }
+    let log = tempfile::NamedTempFile::new().unwrap();
+    // How often each call is made by whichever thread makes it most: strace counts for each by itself.
+    killed.push("first", |_| ());
+    let mut tracer = Tracer::attach(&killed.server, &["-o", log.path().to_str().unwrap()]);
+    assert!(killed.push("counting", |_| ()));
+    tracer.wait();
+    let mut calls: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for line in std::fs::read_to_string(log.path()).unwrap().lines() {
+        let Some((thread, rest)) = line.split_once(' ') else { continue };
+        if let Some((call, _)) = rest.trim_start().split_once('(') {
+            *calls.entry((call.to_owned(), thread.to_owned())).or_default() += 1;
+        }
+    }
+    let mut most: BTreeMap<String, usize> = BTreeMap::new();
+    for ((call, _), n) in calls {
+        most.entry(call).and_modify(|most| *most = n.max(*most)).or_insert(n);
+    }
+    let (mut n_points, mut n_torn) = (0, 0);
+    for (call, n) in most {
+        for point in (1..=n).step_by(stride) {
+            let inject = format!("inject={call}:signal=KILL:when={point}");
+            let mut tracer = Tracer::attach(&killed.server, &["-e", &inject, "-o", "/dev/null"]);
+            let acked = killed.push(&format!("{call} {point} of {n}"), |_| ());
+            tracer.wait();
+            n_points += 1;
+            n_torn += usize::from(!acked);
+        }
+    }
+    assert!(n_points >= 5 && n_torn > 0, "{n_torn} of {n_points} batches were cut off");
+    println!("{n_points} points, {n_torn} cut off");
+    killed.end();
+}
+
+/// strace on a running server.
+struct Tracer(std::process::Child);
+
+impl Tracer {
+    fn attach(server: &TeamServer, options: &[&str]) -> Self {
+        let calls =
+            "trace=?write,?pwrite64,?writev,?pwritev,?fsync,?fdatasync,?ftruncate,?unlink,?unlinkat,?rename";
+        let id = server.id().to_string();
+        let mut strace = Command::new("strace");
+        strace.args(["-f", "-qq", "-p", &id, "-e", calls]).args(options);
+        let strace = strace.stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let until = Instant::now() + memdir_testkit::PATIENCE;
+        let is_traced = |task: std::io::Result<std::fs::DirEntry>| {
+            let status = std::fs::read_to_string(task.unwrap().path().join("status")).unwrap_or_default();
+            !status.contains("TracerPid:\t0\n")
+        };
+        while !std::fs::read_dir(format!("/proc/{id}/task")).unwrap().all(is_traced) {
+            assert!(Instant::now() < until, "strace was not let in");
+            thread::sleep(Duration::from_millis(5));
+        }
+        Self(strace)
+    }
+
+    /// Waits until it has ended, which it does with the server.
+    fn wait(&mut self) {
+        self.0.wait().unwrap();
+    }
 }
 
 /// T8: every request that wrote something, sent again in either order, changes nothing.
