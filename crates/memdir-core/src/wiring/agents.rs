@@ -54,6 +54,8 @@ pub enum Part {
     Both,
     /// Needed beside the hooks.
     Manifest,
+    /// The address of the gateway.
+    Address,
 }
 
 /// A file of a host, and what we want in it.

@@ -11,8 +11,9 @@
 //!
 //! Entries are recognised by their command (`command.rs`), so nothing but [`Undo`] has to be remembered, and without it
 //! only the exact bytes are lost, not the way back. One file a format: `settings.rs` with `json.rs`, `toml.rs`,
-//! `yaml.rs`, `script.rs`. `switches/` knows by which settings a host does nothing with them. Look at [`Content`] first.
+//! `yaml.rs`, `script.rs`; `address.rs` for the base URL of a gateway. `switches/` knows by which settings a host does nothing with them. Look at [`Content`] first.
 
+mod address;
 mod agents;
 mod command;
 mod events;
@@ -27,6 +28,7 @@ mod yaml;
 #[cfg(test)]
 mod tests;
 
+pub use address::{Address, Format, address_file, variables};
 pub use agents::{Directories, HostFile, Part, Scope, Signs, files, signs};
 pub use command::{HookCall, SERVER, is_memdir};
 pub use events::{Event, events};
@@ -46,6 +48,8 @@ pub enum Content {
     Yaml { program: String },
     /// A file that is all ours.
     Script { program: String },
+    /// The address of the gateway, among other settings.
+    Address(Address),
 }
 
 /// What a file holds of ours.
@@ -95,6 +99,9 @@ pub enum Trouble {
     /// Somebody else's entry has our name.
     #[error("`{key}` is there and is not memdir's")]
     Taken { key: String },
+    /// Somebody else chose the address that the agent asks.
+    #[error("`{key}` names another address")]
+    Elsewhere { key: String },
     /// A file of ours was changed by somebody.
     #[error("it was changed by hand")]
     Changed,
@@ -112,6 +119,10 @@ impl Trouble {
                 "the agent cannot read this either: mend it, then run `memdir init` again"
             }
             Self::Taken { .. } => "rename or remove that entry, then run `memdir init` again",
+            Self::Elsewhere { .. } => {
+                "let the gateway ask it: make it the `url` of `[gateway.upstreams.NAME]` in memdir's config.toml, \
+                 remove it here, then run `memdir init --gateway` again"
+            }
             Self::Changed => "keep what you need of it, remove it, then run `memdir init` again",
             Self::Empty => "look at the file, then run `memdir init` again",
         }
@@ -125,6 +136,7 @@ pub fn look(text: &str, content: &Content) -> Result<Found, Trouble> {
         Content::Toml { program } => toml::look(text, program),
         Content::Yaml { program } => yaml::look(text, program),
         Content::Script { program } => Ok(script::look(text, program)),
+        Content::Address(address) => address::look(text, address),
     }
 }
 
@@ -136,6 +148,7 @@ pub fn wire(text: &str, content: &Content, undo: Option<&Undo>) -> Result<Option
         Content::Toml { program } => toml::wire(text, program, undo),
         Content::Yaml { program } => yaml::wire(text, program, undo),
         Content::Script { program } => script::wire(text, program, undo),
+        Content::Address(address) => address::wire(text, address, undo),
     }
 }
 
@@ -147,6 +160,7 @@ pub fn unwire(text: &str, content: &Content, undo: Option<&Undo>) -> Result<Stri
         Content::Toml { .. } => toml::unwire(text, undo),
         Content::Yaml { .. } => yaml::unwire(text, undo),
         Content::Script { program } => script::unwire(text, program, undo),
+        Content::Address(address) => address::unwire(text, address, undo),
     }
 }
 
@@ -154,6 +168,7 @@ pub fn unwire(text: &str, content: &Content, undo: Option<&Undo>) -> Result<Stri
 pub fn is_bare(text: &str, content: &Content) -> bool {
     match content {
         Content::Json(settings) => settings::is_bare(text, settings),
+        Content::Address(address) => address::is_bare(text, address),
         _ => text.trim().is_empty(),
     }
 }

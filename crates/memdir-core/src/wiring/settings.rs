@@ -15,7 +15,7 @@ const HOOKS: &str = "hooks";
 /// Under which keys a hook's command stands.
 const COMMANDS: [&str; 3] = ["command", "bash", "powershell"];
 /// A file that is made has this before entries come in.
-const NEW: &str = "{}\n";
+pub(super) const NEW: &str = "{}\n";
 
 /// What goes into a settings file.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -220,7 +220,7 @@ fn words_of_server(server: &Node) -> Vec<String> {
     ["command", "args"].iter().filter_map(|key| server.get(key)).flat_map(texts).collect()
 }
 
-fn member(draft: &Draft, path: &[usize], key: &str) -> Result<Option<usize>, Trouble> {
+pub(super) fn member(draft: &Draft, path: &[usize], key: &str) -> Result<Option<usize>, Trouble> {
     let root = parse(&draft.text)?.ok_or(Trouble::Empty)?;
     let node = root.at(path);
     if !matches!(node.kind, Kind::Object(_)) {
@@ -230,7 +230,7 @@ fn member(draft: &Draft, path: &[usize], key: &str) -> Result<Option<usize>, Tro
 }
 
 /// Returns the way to an object or array below a key, making it where it is missing.
-fn container(
+pub(super) fn container(
     draft: &mut Draft,
     path: &[usize],
     key: &str,
@@ -257,7 +257,7 @@ fn container(
 }
 
 /// Returns a path in the form that [`Undo::made`] has.
-fn pointer(root: &Node, path: &[usize]) -> String {
+pub(super) fn pointer(root: &Node, path: &[usize]) -> String {
     let mut pointer = String::new();
     let mut node = root;
     for &n in path {

@@ -104,7 +104,7 @@ fn snake_case(event: &str) -> String {
     name
 }
 
-fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, Trouble> {
+pub(super) fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, Trouble> {
     DeTable::parse(text).map_err(|err| {
         let at = err.span().map_or(0, |span| span.start).min(text.len());
         let line = text.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;

@@ -20,7 +20,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::serve;
-use crate::context;
+use crate::context::{self, Context};
 use crate::failure::{Failure, Outcome};
 use crate::gateway::Remembering;
 use crate::mcp::http::loopback;
@@ -104,6 +104,16 @@ fn is_of_the_user(shipped: &BTreeMap<String, String>) -> Result<(), Failure> {
                 .hint("start the gateway outside of it"))
         }
     }
+}
+
+/// Returns the base URL at which the gateway is found, as the settings have it.
+pub(super) fn base(context: &Context) -> Result<String, Failure> {
+    let address = loopback(context.place.settings.gateway.listen.as_deref().unwrap_or(LISTEN))?;
+    if address.port() == 0 {
+        return Err(Failure::refusal("the gateway takes another port at each start")
+            .hint("give it one: `listen = \"127.0.0.1:4738\"` below `[gateway]` of memdir's config.toml"));
+    }
+    Ok(format!("http://{address}"))
 }
 
 fn stand(args: &Args, memory: Remembering, home: PathBuf) -> Result<Outcome, Failure> {

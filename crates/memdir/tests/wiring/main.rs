@@ -6,6 +6,7 @@
 
 mod agents;
 mod doctor;
+mod gateway;
 mod hostile;
 mod life;
 mod neighbour;

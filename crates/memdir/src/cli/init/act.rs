@@ -32,6 +32,8 @@ pub(super) enum Fate {
     Absent,
     /// Nothing is to be done, and why.
     Passed(&'static str),
+    /// No file says it: the user is told how to.
+    Told(String),
     /// Nothing could be done.
     Failed(Problem),
 }
@@ -109,6 +111,37 @@ impl Actor<'_> {
         }
     }
 
+    /// Tells an agent where the gateway is.
+    pub(super) fn lead(&mut self, agent: Agent, base: &str) -> Result<(), Failure> {
+        let earlier = self.record.gateway.clone();
+        let row = match wiring::address_file(agent, &self.machine.at, base, earlier.as_deref()) {
+            None => Row {
+                agent,
+                scope: Scope::User,
+                path: None,
+                part: Some(Part::Address),
+                fate: Fate::Told(told(agent, base)),
+                change: None,
+            },
+            Some(file) => {
+                let path = chosen(&file);
+                let (fate, change) = self.wire_file(agent, Scope::User, &file, &path)?;
+                Row { agent, scope: Scope::User, path: Some(path), part: Some(file.part), fate, change }
+            }
+        };
+        self.rows.push(row);
+        Ok(())
+    }
+
+    /// Has an agent ask its vendor again.
+    pub(super) fn lead_back(&mut self, agent: Agent, base: &str) -> Result<(), Failure> {
+        let earlier = self.record.gateway.clone();
+        let Some(file) = wiring::address_file(agent, &self.machine.at, base, earlier.as_deref()) else {
+            return Ok(());
+        };
+        self.unwire_files(agent, Scope::User, &[file])
+    }
+
     fn wire_file(
         &mut self,
         agent: Agent,
@@ -116,7 +149,8 @@ impl Actor<'_> {
         file: &HostFile,
         path: &Path,
     ) -> Result<(Fate, Option<Change>), Failure> {
-        let known = self.record.get(path).cloned();
+        let key = &key(file, path);
+        let known = self.record.get(key).cloned();
         for _ in 0..MAX_TRIES {
             let current = match SettingsFile::read(path) {
                 Ok(current) => current,
@@ -146,19 +180,19 @@ impl Actor<'_> {
                     (entry.created, entry.directories) = (!current.exists(), current.missing_directories())
                 }
             }
-            self.record.set(path, Some(entry));
+            self.record.set(key, Some(entry));
             self.record.save(self.home)?;
             match current.replace(&after, scope == Scope::Project) {
                 Ok(true) => return Ok((fate, change)),
                 Ok(false) => {}
                 Err(problem) => {
-                    self.record.set(path, known);
+                    self.record.set(key, known);
                     self.record.save(self.home)?;
                     return Ok((Fate::Failed(problem), None));
                 }
             }
         }
-        self.record.set(path, known);
+        self.record.set(key, known);
         self.record.save(self.home)?;
         Ok((Fate::Failed(busy()), None))
     }
@@ -192,7 +226,7 @@ impl Actor<'_> {
         let mut rows = Vec::new();
         for file in files.iter().rev() {
             for path in [&file.path].into_iter().chain(&file.others) {
-                let is_known = self.record.get(path).is_some();
+                let is_known = self.record.get(&key(file, path)).is_some();
                 if !path.exists() && !is_known && path != &file.path {
                     continue;
                 }
@@ -212,14 +246,15 @@ impl Actor<'_> {
     }
 
     fn unwire_file(&mut self, file: &HostFile, path: &Path) -> Result<(Fate, Option<Change>), Failure> {
-        let known = self.record.get(path).cloned();
+        let key = &key(file, path);
+        let known = self.record.get(key).cloned();
         for _ in 0..MAX_TRIES {
             let current = match SettingsFile::read(path) {
                 Ok(current) => current,
                 Err(problem) => return Ok((Fate::Failed(problem), None)),
             };
             let Some(text) = &current.text else {
-                self.forget(path, known)?;
+                self.forget(key, known)?;
                 return Ok((Fate::Absent, None));
             };
             let undo = known.as_ref().map(|entry| &entry.undo);
@@ -234,7 +269,7 @@ impl Actor<'_> {
             let is_ours = file.is_own || known.as_ref().is_some_and(|entry| entry.created);
             let goes = is_ours && wiring::is_bare(&rest, &file.content);
             if !goes && rest == *text {
-                self.forget(path, known)?;
+                self.forget(key, known)?;
                 return Ok((Fate::Absent, None));
             }
             let after = (!goes).then(|| rest.clone());
@@ -245,7 +280,7 @@ impl Actor<'_> {
             let done = if goes { current.delete() } else { current.replace(&rest, false) };
             match done {
                 Ok(true) => {
-                    self.forget(path, known)?;
+                    self.forget(key, known)?;
                     return Ok((Fate::Removed, change));
                 }
                 Ok(false) => {}
@@ -276,6 +311,28 @@ impl Actor<'_> {
 pub(crate) fn chosen(file: &HostFile) -> PathBuf {
     let mut names = [&file.path].into_iter().chain(&file.others);
     names.find(|path| path.exists()).unwrap_or(&file.path).clone()
+}
+
+/// Under which name the record has what was done to a file: an address may come into one that has hooks, too.
+fn key(file: &HostFile, path: &Path) -> PathBuf {
+    if file.part != Part::Address {
+        return path.to_owned();
+    }
+    let mut key = path.to_owned().into_os_string();
+    key.push("#gateway");
+    key.into()
+}
+
+/// Says how an agent is told whose address stands in no file.
+fn told(agent: Agent, base: &str) -> String {
+    let set: Vec<String> =
+        wiring::variables(agent, base).iter().map(|(name, value)| format!("{name}={value}")).collect();
+    if set.is_empty() {
+        return format!(
+            "its base URL is set in the program itself: {base}, or {base}/v1 where OpenAI's is wanted"
+        );
+    }
+    format!("set {} where you start it", set.join(" and "))
 }
 
 fn problem(trouble: &Trouble) -> Problem {

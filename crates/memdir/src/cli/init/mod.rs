@@ -33,6 +33,8 @@ pub(crate) use self::machine::Machine;
 /// Makes the vault and the user vault, registers the project, and adds hooks and an MCP server to the settings of every
 /// agent that is found. Nothing else in those files is touched, an agent's own memory stays switched on, and --remove
 /// leaves the files as they were. Doing it again changes nothing.
+///
+/// With --gateway agents are not told of hooks but led to `memdir gateway`: what they ask their model goes through it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Tell only this agent, whether it was found or not; can be repeated
@@ -44,6 +46,9 @@ pub(crate) struct Args {
     /// Take back what an earlier run told the agents; memories stay
     #[arg(long)]
     remove: bool,
+    /// Have agents ask the gateway, by the base URL in their settings, or say how they are told; nothing else is done
+    #[arg(long, conflicts_with = "scope")]
+    gateway: bool,
     /// Only show what would change
     #[arg(long)]
     dry_run: bool,
@@ -74,7 +79,7 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
     // Looked at first: the vault is made in a directory that looks like an agent's.
     let machine = Machine::new(context)?;
     let found = machine.agents();
-    let made = if args.remove { Vec::new() } else { make_vaults(args, context, ui)? };
+    let made = if args.remove || args.gateway { Vec::new() } else { make_vaults(args, context, ui)? };
     let _lock = if args.dry_run { None } else { Some(lock(&context.place.home)?) };
     let mut actor = Actor {
         machine: &machine,
@@ -83,16 +88,47 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
         dry_run: args.dry_run,
         rows: Vec::new(),
     };
-    if args.remove {
-        remove(args, &mut actor)?;
-    } else {
-        let agents = if args.agents.is_empty() { &found } else { &args.agents };
-        for agent in Agent::ALL.into_iter().filter(|agent| agents.contains(agent)) {
-            actor.wire(agent, scope(args, agent))?;
+    match (args.gateway, args.remove) {
+        (true, _) => lead(args, &found, context, &mut actor)?,
+        (false, true) => {
+            lead(args, &found, context, &mut actor)?;
+            remove(args, &mut actor)?;
+        }
+        (false, false) => {
+            let agents = if args.agents.is_empty() { &found } else { &args.agents };
+            for agent in Agent::ALL.into_iter().filter(|agent| agents.contains(agent)) {
+                actor.wire(agent, scope(args, agent))?;
+            }
         }
     }
     let rows = actor.rows;
     report::print(args, &made, &rows, context, ui)
+}
+
+/// Leads agents to the gateway, or back from it. Whoever takes everything back is led back, too: an address at which nobody
+/// listens any more would leave the agent without its model.
+fn lead(args: &Args, found: &[Agent], context: &Context, actor: &mut Actor<'_>) -> Result<(), Failure> {
+    let base = super::gateway::base(context)?;
+    let is_wanted = |agent: &Agent| args.agents.is_empty() || args.agents.contains(agent);
+    if args.remove {
+        for agent in Agent::ALL.into_iter().filter(is_wanted) {
+            actor.lead_back(agent, &base)?;
+        }
+        if !args.gateway {
+            // Who was never led anywhere is not spoken of.
+            actor.rows.retain(|row| matches!(row.fate, Fate::Removed | Fate::Failed(_)));
+        }
+        return Ok(());
+    }
+    let agents = if args.agents.is_empty() { found } else { &args.agents };
+    for agent in Agent::ALL.into_iter().filter(|agent| agents.contains(agent)) {
+        actor.lead(agent, &base)?;
+    }
+    if !args.dry_run && actor.record.gateway.as_ref() != Some(&base) && !actor.record.files.is_empty() {
+        actor.record.gateway = Some(base);
+        actor.record.save(actor.home)?;
+    }
+    Ok(())
 }
 
 /// Wires agents of the user again whose entries call another program, or are not complete; what doctor does.

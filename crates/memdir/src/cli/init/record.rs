@@ -23,6 +23,9 @@ const MAX_SIZE: u64 = 16 << 20;
 pub(super) struct Record {
     #[serde(default)]
     pub(super) files: BTreeMap<String, Entry>,
+    /// The address of the gateway that agents were told last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) gateway: Option<String>,
 }
 
 /// What we did to one file.

@@ -46,19 +46,25 @@ fn tell(args: &Args, made: &[String], rows: &[Row], context: &Context, ui: &mut 
     for row in rows.iter().filter(|row| is_change(&row.fate)) {
         ui.toned(Tone::Good, &line(row, args.dry_run, home));
     }
-    let passed = rows.iter().filter(|row| matches!(row.fate, Fate::Passed(_)));
+    let passed = rows.iter().filter(|row| matches!(row.fate, Fate::Passed(_) | Fate::Told(_)));
     passed.for_each(|row| ui.line(&line(row, args.dry_run, home)));
     let n_changes = rows.iter().filter(|row| is_change(&row.fate)).count();
     if made.is_empty() && n_changes == 0 {
-        ui.line(if args.remove { "no agent was told of memdir" } else { "everything is set up already" });
+        ui.line(match (args.gateway, args.remove) {
+            (true, true) => "no agent asks the gateway",
+            (false, true) => "no agent was told of memdir",
+            _ => "everything is set up already",
+        });
     }
-    if args.remove {
+    if args.remove && !args.gateway {
         ui.say(&format!("memories stay where they are: {}", context.place.vault.display()));
         return;
     }
-    ui.line(&format!("project  {}", context.place.project.id));
-    ui.line(&format!("vault    {}", context.place.vault.display()));
-    steps(rows, args.dry_run).iter().for_each(|step| ui.say(step));
+    if !args.gateway {
+        ui.line(&format!("project  {}", context.place.project.id));
+        ui.line(&format!("vault    {}", context.place.vault.display()));
+    }
+    steps(args, rows).iter().for_each(|step| ui.say(step));
 }
 
 fn is_change(fate: &Fate) -> bool {
@@ -77,6 +83,7 @@ fn line(row: &Row, dry_run: bool, home: Option<&Path>) -> String {
         Fate::Already => format!("{title}: {what} there already, in {path}"),
         Fate::Absent => format!("{title}: nothing in {path}"),
         Fate::Passed(why) => format!("{title}: {why}"),
+        Fate::Told(how) => format!("{title}: {how}"),
         Fate::Failed(problem) => format!("{title}: {path}: {}", problem.message),
     }
 }
@@ -88,18 +95,31 @@ fn what(row: &Row) -> String {
         Some(Part::Server) => "MCP server".to_owned(),
         Some(Part::Both) => format!("{} and MCP server", hooks()),
         Some(Part::Manifest) => "plugin".to_owned(),
+        Some(Part::Address) => "address of the gateway".to_owned(),
         None => String::new(),
     }
 }
 
 /// What is left for the user to do.
-fn steps(rows: &[Row], dry_run: bool) -> Vec<String> {
+fn steps(args: &Args, rows: &[Row]) -> Vec<String> {
+    let dry_run = args.dry_run;
     let changed = |agent: Agent, part: Part| {
         rows.iter().any(|row| {
             row.agent == agent && row.part == Some(part) && matches!(row.fate, Fate::Wired | Fate::Renewed)
         })
     };
     let mut steps = Vec::new();
+    if args.gateway {
+        if !dry_run && rows.iter().any(|row| matches!(row.fate, Fate::Wired | Fate::Renewed | Fate::Told(_)))
+        {
+            steps.push(
+                "next: keep `memdir gateway` running; these agents reach no model without it, and \
+                 `memdir init --gateway --remove` leads them back"
+                    .to_owned(),
+            );
+        }
+        return steps;
+    }
     if changed(Agent::Codex, Part::Hooks) {
         steps.push("next: start `codex`, open `/hooks` and trust those of memdir; until then Codex runs none of them".to_owned());
     }
@@ -174,7 +194,7 @@ fn as_json(args: &Args, made: &[String], rows: &[Row], context: &Context) -> Res
         "changed": made.iter().cloned().chain(changes).collect::<Vec<_>>(),
         "memories": n_memories,
         "agents": rows.iter().map(|row| row_json(row, args.dry_run)).collect::<Vec<_>>(),
-        "next": steps(rows, args.dry_run),
+        "next": steps(args, rows),
     }))
 }
 
@@ -186,6 +206,7 @@ fn row_json(row: &Row, dry_run: bool) -> Value {
         Fate::Removed => ("removed", None, None),
         Fate::Absent => ("absent", None, None),
         Fate::Passed(why) => ("passed", Some((*why).to_owned()), None),
+        Fate::Told(how) => ("told", Some(how.clone()), None),
         Fate::Failed(problem) => ("failed", Some(problem.message.clone()), Some(problem.hint.clone())),
     };
     json!({
@@ -206,5 +227,6 @@ fn part_word(part: Part) -> &'static str {
         Part::Server => "mcp",
         Part::Both => "hooks+mcp",
         Part::Manifest => "manifest",
+        Part::Address => "gateway",
     }
 }
