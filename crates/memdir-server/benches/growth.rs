@@ -1,5 +1,5 @@
 //! How PostgreSQL bears growth: fills a database of its own with memories, and says at each size how long what people wait for
-//! takes, and how much room it needs.
+//! takes, how much room it needs, and how PostgreSQL went about the search and the feed (`auto_explain`).
 //!
 //! `tests/server/growth [SIZE…]` runs it; sizes are 1,000, 10,000, 100,000 and 1,000,000 memories if none is named. The words of a
 //! text are drawn as words are in prose: few are everywhere, most are rare.
@@ -41,7 +41,9 @@ struct Grown {
 fn main() {
     let named: Vec<u64> = std::env::args().filter_map(|word| word.parse().ok()).collect();
     let sizes = if named.is_empty() { SIZES.to_vec() } else { named };
-    let database = Database::start_with(&["shared_buffers=512MB", "fsync=on", "max_wal_size=4GB"]);
+    let settings =
+        ["shared_buffers=512MB", "fsync=on", "max_wal_size=4GB", "session_preload_libraries=auto_explain"];
+    let database = Database::start_with(&settings);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let mut grown = Grown::new(&database).await;
@@ -53,6 +55,7 @@ fn main() {
             database.sql("ANALYZE");
             println!("{size} memories ({rate:.0} a second)");
             grown.measure().await;
+            grown.show_plans(&database).await;
             println!("  on disk {}", database.sql("SELECT pg_size_pretty(pg_database_size('memdir'))"));
         }
     });
@@ -99,6 +102,33 @@ impl Grown {
             assert!(answers.iter().all(Result::is_ok), "{:?}", answers.iter().find(|answer| answer.is_err()));
             self.n_memories = end;
         }
+    }
+
+    /// Prints which indexes a search and a page of the feed go by.
+    async fn show_plans(&mut self, database: &Database) {
+        let set = |value: &str| {
+            database.sql(&format!("ALTER SYSTEM SET auto_explain.log_min_duration = {value}"));
+            database.sql("SELECT pg_reload_conf()");
+            std::thread::sleep(Duration::from_millis(300));
+        };
+        set("0");
+        let n_before = database.log().len();
+        let asked = words::of_question(&self.words(SHORT));
+        self.storage.search(self.team, None, &asked, 10).await.unwrap();
+        let page = Page { since: 1, is_first_walk: true, limit: 100, with_text: true, max_bytes: 4 << 20 };
+        self.storage.changes(self.team, &ProjectName::new("p1").unwrap(), &page).await.unwrap();
+        set("-1");
+        let log = database.log();
+        let is_way = |line: &&str| line.contains(" Scan ") && !line.contains("pg_");
+        let mut ways: Vec<&str> = Vec::new();
+        for line in log[n_before..].lines().filter(is_way) {
+            let way =
+                line.trim().trim_start_matches("-> ").split("  (cost").next().unwrap_or_default().trim();
+            if !ways.contains(&way) {
+                ways.push(way);
+            }
+        }
+        println!("  by {}", ways.join("; "));
     }
 
     async fn measure(&mut self) {

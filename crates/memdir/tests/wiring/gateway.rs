@@ -27,7 +27,9 @@ fn agents_are_led_to_the_gateway_and_back() {
     let settings: serde_json::Value = serde_json::from_str(&world.read(SETTINGS)).unwrap();
     assert_eq!(settings["env"]["ANTHROPIC_BASE_URL"], "http://127.0.0.1:4738");
     assert_eq!(settings.get("hooks"), None, "hooks are another matter");
-    assert!(world.read(CONFIG).starts_with("model = \"o3\"\n\nopenai_base_url = \"http://127.0.0.1:4738/v1\"\n"));
+    assert!(
+        world.read(CONFIG).starts_with("model = \"o3\"\n\nopenai_base_url = \"http://127.0.0.1:4738/v1\"\n")
+    );
     let opencode: serde_json::Value = serde_json::from_str(&world.read(OPENCODE)).unwrap();
     assert_eq!(opencode["provider"]["anthropic"]["options"]["baseURL"], "http://127.0.0.1:4738/v1");
     let led = world.tree();
@@ -76,7 +78,9 @@ fn a_gateway_that_moved_takes_its_agents_along() {
     let report = world.init(&["--gateway", "--agent", "claude-code", "codex"]).json();
     assert!(report["agents"].as_array().unwrap().iter().all(|row| row["state"] == "renewed"), "{report:#}");
     assert!(world.read(SETTINGS).contains("http://127.0.0.1:9999\""), "{}", world.read(SETTINGS));
-    assert!(world.read(CONFIG).contains("http://127.0.0.1:9999/v1\"") && !world.read(CONFIG).contains("4738"));
+    assert!(
+        world.read(CONFIG).contains("http://127.0.0.1:9999/v1\"") && !world.read(CONFIG).contains("4738")
+    );
     world.init(&["--gateway", "--remove"]).ok();
     assert!(!world.path(SETTINGS).exists() && !world.path(CONFIG).exists(), "{}", world.dump());
 }
