@@ -186,7 +186,6 @@ fn t2_a_server_that_is_killed_at_a_write_keeps_each_memory_whole() {
         }
     }
     assert!(n_points >= 20 && n_torn > 0, "{n_torn} of {n_points} batches were cut off");
-    println!("{n_points} points, {n_torn} cut off");
     killed.end();
 }
 
