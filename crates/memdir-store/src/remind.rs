@@ -81,6 +81,8 @@ pub struct Reminded {
     pub n_considered: usize,
     /// Whether the time was over before everything was looked at.
     pub is_late: bool,
+    /// Whether something was found that the session has seen already.
+    pub has_known: bool,
     /// The words that it was asked by.
     pub asked: String,
 }
@@ -235,6 +237,7 @@ impl Reminded {
 
     /// Takes a memory in if the session has not seen it and has room for it.
     fn take(&mut self, vault: &Vault, at: usize, hit: Hit, triggers: Vec<Trigger>, usage: &Usage) {
+        self.has_known |= usage.was_shown(&hit.note.name) || usage.was_read(&hit.note.name);
         match self.admit(vault, &hit, usage) {
             Ok(loaded) => {
                 self.n_bytes += size(&loaded);

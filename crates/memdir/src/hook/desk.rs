@@ -220,10 +220,12 @@ impl<'o> Desk<'o> {
         }
         let vaults = if asked == Some(true) { &[] } else { &self.vaults[..] };
         let moment = recall::Moment { prompt: said, tools: self.state().tools, ..self.moment() };
-        let mut answer = self.with(self.remind(&moment, vaults)?);
+        let reminded = self.remind(&moment, vaults)?;
+        let is_nothing = !reminded.has_known && !reminded.is_late;
+        let mut answer = self.with(reminded);
         answer.reply.context = format!("{}{}{}", self.notices(), self.news(), answer.reply.context);
-        // Who asks is told that there is nothing; who does not ask is told nothing.
-        if answer.reply.context.is_empty() && recall::asks_for_memory(&moment.prompt) {
+        // Who asks is told that there is nothing, if that is so; who does not ask is told nothing.
+        if answer.reply.context.is_empty() && is_nothing && recall::asks_for_memory(&moment.prompt) {
             answer.reply.context = "memdir: no memory found\n".to_owned();
         }
         Ok(answer)

@@ -49,6 +49,15 @@ fn who_asks_for_a_memory_gets_one_or_hears_that_there_is_none() {
     assert_eq!(text, "memdir: no memory found\n");
 }
 
+/// R2-12, R3-04: what the session was shown is there, and nobody says that it is not.
+#[test]
+fn who_asks_again_for_what_was_shown_does_not_hear_that_there_is_none() {
+    let sandbox = sandbox();
+    let ask = |text: &str| told(&sandbox, "UserPromptSubmit", prompt(text));
+    assert!(ask("what did we decide about the database in tests?").contains("feedback-real-db.md"));
+    assert_eq!(ask("again: what did we decide about the database in tests?"), "");
+}
+
 /// UX-16: machine text and our own words are not the user's.
 #[test]
 fn what_a_machine_says_in_the_users_place_brings_nothing() {
