@@ -36,12 +36,13 @@ const MACHINE: [&str; 10] = [
     "This session is being continued from a previous conversation",
 ];
 /// What stands before the directory that an agent works in.
-const DIRECTORY: [&str; 6] = [
+const DIRECTORY: [&str; 7] = [
     "Primary working directory:",
     "Current working directory:",
     "Working directory:",
     "I'm currently working in the directory:",
     "Current directory:",
+    "Workspace Directories:",
     "<cwd>",
 ];
 /// No path is longer.
@@ -235,11 +236,16 @@ fn is_ours(text: &str) -> bool {
 
 /// Finds the directory that a text says the agent works in.
 fn directory(text: &str) -> Option<String> {
-    text.lines().find_map(|line| {
-        let line = line.trim_start_matches([' ', '\t', '-', '*']);
-        let rest = DIRECTORY.iter().find_map(|words| line.strip_prefix(words))?;
+    let mut lines = text.lines().map(|line| line.trim_start_matches([' ', '\t', '-', '*']));
+    while let Some(line) = lines.next() {
+        let Some(rest) = DIRECTORY.iter().find_map(|words| line.strip_prefix(words)) else { continue };
+        // A list begins on the next line, with the directory that the agent was started in.
+        let rest = if rest.trim_matches(['*', ' ']).is_empty() { lines.next()? } else { rest };
         let path = rest.split("</cwd>").next()?.trim().trim_matches('`');
         let is_path = path.starts_with('/') || path.get(1..3) == Some(":\\");
-        (is_path && path.len() <= MAX_PATH && !path.contains('\0')).then(|| path.to_owned())
-    })
+        if is_path && path.len() <= MAX_PATH && !path.contains('\0') {
+            return Some(path.to_owned());
+        }
+    }
+    None
 }

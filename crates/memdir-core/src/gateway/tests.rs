@@ -48,6 +48,20 @@ fn a_request_of_each_client_is_understood() {
     assert!(gemini.conversation.id.starts_with("gateway-") && !gemini.conversation.is_named);
 }
 
+/// What hosts write beside the user's words, as Gemini CLI 0.61 and Copilot CLI 1.0 do.
+#[test]
+fn a_directory_in_a_list_and_a_date_before_a_prompt_are_told_from_what_the_user_said() {
+    let list = r"- **Workspace Directories:**\n  - /home/ada/shop\n  - /home/ada/other\n- **Directory Structure:**\n";
+    let gemini = GEMINI.replace("I'm currently working in the directory: /home/ada/shop", list);
+    let gemini = read(Dialect::Gemini, &unlabelled(), gemini.as_bytes());
+    assert_eq!(gemini.cwd.as_deref(), Some("/home/ada/shop"));
+    assert_eq!(seen(&gemini).1, ["run the tests"]);
+    let copilot = r#"{"model":"m","messages":[{"role":"system","content":"You help.\n* Current working directory: /home/ada/shop\n"},{"role":"user","content":"<current_datetime>2026-11-18T00:09:27.411+00:00</current_datetime>\n\nrun the tests"}]}"#;
+    let copilot = read(Dialect::Chat, &unlabelled(), copilot.as_bytes());
+    assert_eq!(copilot.cwd.as_deref(), Some("/home/ada/shop"));
+    assert_eq!(seen(&copilot).1, ["run the tests"]);
+}
+
 #[test]
 fn a_conversation_without_a_name_is_known_by_how_it_begins() {
     let id = |body: &str| read(Dialect::Chat, &unlabelled(), body.as_bytes()).conversation.id;

@@ -21,8 +21,14 @@ const MACHINE: [&str; 12] = [
     "teammate-message",
 ];
 /// Elements that hosts wrap around what hooks and themselves add to a prompt.
-const WRAPPERS: [&str; 5] =
-    ["system-reminder", "system_reminder", "hook_context", "mcp_instructions", "loaded_context"];
+const WRAPPERS: [&str; 6] = [
+    "system-reminder",
+    "system_reminder",
+    "hook_context",
+    "mcp_instructions",
+    "loaded_context",
+    "current_datetime",
+];
 
 /// Says whether a machine wrote the prompt.
 pub fn is_machine_text(prompt: &str) -> bool {
