@@ -4,9 +4,9 @@
 //! environment. [`Sandbox::memdir`] gives an [`Invocation`], which runs to an [`Output`], keeps running as a
 //! [`Running`], or is traced into a [`Trace`] of system calls. A [`Tree`] is every file below a directory, for
 //! comparing before with after. A [`Project`] is a repository with an agent's sessions in it. A [`ModelServer`] is a model
-//! that says what a test tells it to, for driving real agents. A [`TeamServer`] is a real `memdir serve` with a client that
-//! can also misbehave, a [`Postgres`] a database of its own, a [`Proxy`] a network that breaks. Everything here panics with a
-//! readable message: it is only called by tests.
+//! that says what a test tells it to, for driving real agents; a [`Tee`] stands before it, or before a proxy, and keeps what
+//! passes. A [`TeamServer`] is a real `memdir serve` with a client that can also misbehave, a [`Postgres`] a database of its
+//! own, a [`Proxy`] a network that breaks. Everything here panics with a readable message: it is only called by tests.
 #![expect(clippy::unwrap_used, reason = "a test harness reports by panicking")]
 
 mod invocation;
@@ -22,7 +22,7 @@ mod trace;
 mod tree;
 
 pub use invocation::{Invocation, Output, Running};
-pub use model::{Api, Claimed, ModelServer, Request, Rule, Spoken};
+pub use model::{Api, Claimed, Exchange, ModelServer, Request, Rule, Spoken, Tee};
 pub use payloads::payloads;
 pub use postgres::Postgres;
 pub use project::Project;

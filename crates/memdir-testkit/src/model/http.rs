@@ -58,8 +58,18 @@ pub(super) fn read_request(stream: &mut (impl BufRead + Write)) -> io::Result<Op
         let length = header("content-length").and_then(|value| value.parse().ok()).unwrap_or(0);
         read_exactly(stream, length)?
     };
-    let raw = String::from_utf8_lossy(&body).into_owned();
-    Ok(Some(Request::new(method, path, headers, raw)))
+    Ok(Some(Request::new(method, path, headers, body)))
+}
+
+/// Reads the head of an answer, with the empty line.
+pub(super) fn read_head(stream: &mut impl BufRead) -> io::Result<String> {
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        if stream.read_line(&mut head)? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+    }
+    Ok(head)
 }
 
 /// Sends one JSON document with its length.

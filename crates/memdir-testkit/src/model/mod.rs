@@ -17,6 +17,7 @@ mod request;
 mod responses;
 mod rule;
 mod server;
+mod tee;
 
 #[cfg(test)]
 mod tests;
@@ -24,3 +25,4 @@ mod tests;
 pub use request::{Api, Request, Spoken};
 pub use rule::Rule;
 pub use server::{Claimed, ModelServer};
+pub use tee::{Exchange, Tee};

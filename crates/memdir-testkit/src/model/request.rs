@@ -27,6 +27,7 @@ pub struct Request {
     method: String,
     path: String,
     headers: Vec<(String, String)>,
+    bytes: Vec<u8>,
     raw: String,
     body: Value,
     api: Option<Api>,
@@ -52,7 +53,8 @@ pub struct Spoken {
 }
 
 impl Request {
-    pub(super) fn new(method: String, path: String, headers: Vec<(String, String)>, raw: String) -> Self {
+    pub(super) fn new(method: String, path: String, headers: Vec<(String, String)>, bytes: Vec<u8>) -> Self {
+        let raw = String::from_utf8_lossy(&bytes).into_owned();
         let body = serde_json::from_str(&raw).unwrap_or(Value::Null);
         let api = api_of(&method, &path);
         let conversation = match api {
@@ -62,7 +64,7 @@ impl Request {
             Some(Api::Gemini) => gemini::read(&body),
             None => Conversation::default(),
         };
-        Self { method, path, headers, raw, body, api, conversation }
+        Self { method, path, headers, bytes, raw, body, api, conversation }
     }
 
     /// The HTTP method.
@@ -80,7 +82,17 @@ impl Request {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
+    /// Every header, its name in lower case, in the order in which they came.
+    pub fn headers(&self) -> &[(String, String)] {
+        &self.headers
+    }
+
     /// The body as it came.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The same as text.
     pub fn raw(&self) -> &str {
         &self.raw
     }
@@ -153,6 +165,12 @@ impl Request {
             None => Ok(()),
             Some(at) => Err(format!("message {at} differs: {}", first_difference(&before[at], &now[at]))),
         }
+    }
+
+    /// How many messages at its beginning are those of `earlier`, compared in the same way.
+    pub fn n_alike(&self, earlier: &Self) -> usize {
+        let (before, now) = (earlier.messages(), self.messages());
+        before.iter().zip(&now).take_while(|(before, now)| before == now).count()
     }
 
     /// The messages, each as text without what a cache does not count.

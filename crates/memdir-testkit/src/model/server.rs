@@ -72,7 +72,12 @@ impl ModelServer {
         state.n_answered = 0;
     }
 
-    /// Where it listens, without a path.
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The same, as clients want it, without a path.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -142,9 +147,16 @@ pub(super) fn fresh_id(kind: &str) -> String {
 }
 
 /// Both halves of a connection, so that one reader can also write.
-struct Connection {
+#[derive(Debug)]
+pub(super) struct Connection {
     reader: BufReader<TcpStream>,
     writer: TcpStream,
+}
+
+impl Connection {
+    pub(super) fn new(stream: TcpStream) -> io::Result<Self> {
+        Ok(Self { reader: BufReader::new(stream.try_clone()?), writer: stream })
+    }
 }
 
 impl Read for Connection {
@@ -176,8 +188,9 @@ impl Write for Connection {
 /// Answers requests until the other side closes the connection.
 fn serve(stream: TcpStream, shared: &Shared) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let mut connection = Connection { reader: BufReader::new(stream.try_clone()?), writer: stream };
+    let mut connection = Connection::new(stream)?;
     while let Some(request) = http::read_request(&mut connection)? {
+        let is_last = request.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
         match request.api() {
             Some(api) => converse(&mut connection, api, &request, &shared.answer(&request))?,
             None => {
@@ -186,6 +199,9 @@ fn serve(stream: TcpStream, shared: &Shared) -> io::Result<()> {
                 shared.lock().requests.push(request);
                 http::send_json(&mut connection, status, &body, with_body)?;
             }
+        }
+        if is_last {
+            break;
         }
     }
     Ok(())

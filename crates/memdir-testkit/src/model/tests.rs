@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
-use super::{Api, ModelServer, Rule};
+use super::{Api, ModelServer, Rule, Tee};
 
 /// Sends one request on a connection of its own and returns status line, headers and body as they come.
 fn send(model: &ModelServer, head: &str, body: &str) -> String {
@@ -215,4 +215,36 @@ fn a_refusal_is_an_error_of_the_vendor() {
     let model = ModelServer::start(vec![Rule::always().refuses(529)]);
     let answer = post(&model, "/v1/messages", &anthropic(&json!([]), true));
     assert!(answer.starts_with("HTTP/1.1 529 "), "{answer}");
+}
+
+#[test]
+fn a_tee_hands_everything_on_and_keeps_it() {
+    let model = ModelServer::start(vec![Rule::always().says("Grüße")]);
+    let tee = Tee::before(model.address());
+    let ask = |address: &str, stream: bool| {
+        let body = anthropic(&json!([{"role": "user", "content": "ä"}]), stream).to_string();
+        let mut to = TcpStream::connect(address).unwrap();
+        write!(
+            to,
+            "POST /v1/messages?a=b HTTP/1.1\r\nHost: x\r\nX-Key: k\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+        let mut answer = String::new();
+        to.read_to_string(&mut answer).unwrap();
+        assert!(answer.contains("\r\nConnection: close\r\n"), "{answer}");
+        answer
+    };
+    let address = tee.address().to_string();
+    let (whole, streamed) = (ask(&address, false), ask(&address, true));
+    let seen = tee.exchanges();
+    assert_eq!(seen.len(), 2);
+    assert_eq!((seen[0].status(), seen[0].request.path()), (200, "/v1/messages?a=b"));
+    assert!(whole.as_bytes().ends_with(&seen[0].answer()));
+    let events = String::from_utf8(seen[1].answer()).unwrap();
+    assert!(events.starts_with("event: message_start\n") && events.ends_with("\n\n"), "{events}");
+    assert!(streamed.contains("Grüße") && events.contains("Grüße"));
+    let asked = model.requests();
+    assert_eq!(asked[0].bytes(), seen[0].request.bytes());
+    assert_eq!(asked[0].header("x-key"), Some("k"));
 }
