@@ -13,7 +13,7 @@ use crate::world::{KEY, World, eventually, fine};
 /// A model that is told by messages of their own.
 pub(crate) const NEW: Claude = Claude { model: "claude-opus-5-5" };
 /// A model that is told within the user's message.
-const OLD: Claude = Claude { model: "claude-sonnet-4-5-20250929" };
+pub(crate) const OLD: Claude = Claude { model: "claude-sonnet-4-5-20250929" };
 
 pub(crate) struct Claude {
     model: &'static str,
@@ -23,7 +23,7 @@ impl Claude {
     fn run(&self, world: &World, args: &[&str]) -> Invocation {
         world
             .client("claude", "claude")
-            .env("ANTHROPIC_BASE_URL", world.model.url())
+            .env("ANTHROPIC_BASE_URL", world.url())
             .env("ANTHROPIC_API_KEY", KEY)
             .env("DISABLE_TELEMETRY", "1")
             .env("DISABLE_AUTOUPDATER", "1")

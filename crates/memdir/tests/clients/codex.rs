@@ -44,7 +44,7 @@ base_url = "{}/v1"
 env_key = "SCRIPTED_KEY"
 wire_api = "responses"
 "#,
-            world.model.url()
+            world.url()
         );
         world.write_home(".codex/config.toml", &config);
     }

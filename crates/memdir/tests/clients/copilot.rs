@@ -7,7 +7,7 @@ use crate::host::Host;
 use crate::scenario;
 use crate::world::{KEY, World};
 
-struct Copilot;
+pub(crate) struct Copilot;
 
 impl Host for Copilot {
     fn name(&self) -> &'static str {
@@ -26,7 +26,7 @@ impl Host for Copilot {
         world
             .client("copilot", "copilot")
             .env("COPILOT_PROVIDER_API_KEY", KEY)
-            .env("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", world.model.url()))
+            .env("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", world.url()))
             .env("COPILOT_MODEL", "gpt-4.1")
             .env("COPILOT_OFFLINE", "true")
             .env("COPILOT_AUTO_UPDATE", "false")

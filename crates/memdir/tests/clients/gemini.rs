@@ -7,7 +7,7 @@ use crate::host::Host;
 use crate::scenario;
 use crate::world::{KEY, World};
 
-struct Gemini;
+pub(crate) struct Gemini;
 
 impl Host for Gemini {
     fn name(&self) -> &'static str {
@@ -28,7 +28,7 @@ impl Host for Gemini {
         world
             .client("gemini", "gemini")
             .env("GEMINI_API_KEY", KEY)
-            .env("GOOGLE_GEMINI_BASE_URL", world.model.url())
+            .env("GOOGLE_GEMINI_BASE_URL", world.url())
             .env("GEMINI_CLI_TRUST_WORKSPACE", "true")
             // Without a name it first asks another model which one to ask.
             .args(&["-m", "gemini-2.5-pro", "--yolo", "-p", prompt])

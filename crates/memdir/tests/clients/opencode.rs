@@ -9,7 +9,7 @@ use crate::host::Host;
 use crate::scenario;
 use crate::world::{KEY, World, cache};
 
-struct Opencode;
+pub(crate) struct Opencode;
 
 impl Host for Opencode {
     fn name(&self) -> &'static str {
@@ -22,7 +22,7 @@ impl Host for Opencode {
             "permission": {"bash": "allow", "edit": "allow"},
             "provider": {"scripted": {
                 "npm": "@ai-sdk/openai-compatible",
-                "options": {"baseURL": format!("{}/v1", world.model.url()), "apiKey": KEY},
+                "options": {"baseURL": format!("{}/v1", world.url()), "apiKey": KEY},
                 "models": {"m": {"name": "m"}},
             }},
         });

@@ -10,9 +10,9 @@ use crate::seen::{briefing, frames, frames_with, outline, position};
 use crate::world::{KEY, World, eventually, fine};
 
 /// What no other text of a session says.
-const FACT: &str = "The release train leaves the yard at a quarter past four.";
+pub(crate) const FACT: &str = "The release train leaves the yard at a quarter past four.";
 /// A prompt that is about the fact, without its words for the answer.
-const QUESTION: &str = "when does the release train leave?";
+pub(crate) const QUESTION: &str = "when does the release train leave?";
 
 /// A memory in the form that agents write them.
 fn memory_file(name: &str, description: &str, body: &str) -> String {
@@ -20,7 +20,7 @@ fn memory_file(name: &str, description: &str, body: &str) -> String {
 }
 
 /// The first request in which the user says this to the agent.
-fn asked(text: &str) -> Rule {
+pub(crate) fn asked(text: &str) -> Rule {
     Rule::on_prompt(text).with_tools().once()
 }
 

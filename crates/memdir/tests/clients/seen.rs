@@ -3,7 +3,7 @@
 use memdir_testkit::Request;
 
 /// The first words of our instructions.
-const INSTRUCTIONS: &str = "This machine keeps memory for you between sessions";
+pub(crate) const INSTRUCTIONS: &str = "This machine keeps memory for you between sessions";
 
 /// A framed text of ours in a request.
 #[derive(Debug, Clone, PartialEq, Eq)]

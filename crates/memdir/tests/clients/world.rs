@@ -27,17 +27,24 @@ const PATIENCE_BEHIND: Duration = Duration::from_secs(90);
 pub(crate) struct World {
     sandbox: Sandbox,
     pub(crate) model: ModelServer,
+    url: String,
 }
 
 impl World {
     /// A machine with this agent on it, and without memdir.
     pub(crate) fn with(host: &dyn Host) -> Self {
+        Self::asking(host, |world| world.model.url())
+    }
+
+    /// The same, with an agent that is told another address of its model.
+    pub(crate) fn asking(host: &dyn Host, address: impl FnOnce(&Self) -> String) -> Self {
         let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_memdir"));
-        let world = Self { sandbox, model: ModelServer::start(Vec::new()) };
+        let mut world = Self { sandbox, model: ModelServer::start(Vec::new()), url: String::new() };
         fs::write(world.project().join("README.md"), "# Shop\n").unwrap();
         world.git(&["init", "-q", "-b", "main"]);
         world.git(&["add", "."]);
         world.git(&["-c", "user.name=u", "-c", "user.email=u@localhost", "commit", "-qm", "begin"]);
+        world.url = address(&world);
         host.settle(&world);
         world
     }
@@ -47,6 +54,11 @@ impl World {
         let world = Self::with(host);
         world.memdir(&["init", "--agent", host.name()]).ok();
         world
+    }
+
+    /// Where the agent is told that its model is, without a path.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
     }
 
     /// `memdir`, as the user types it in the project.
