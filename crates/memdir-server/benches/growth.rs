@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a bench reports by panicking")]
 #![expect(clippy::print_stdout, reason = "figures are what it is for")]
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -41,8 +42,13 @@ struct Grown {
 fn main() {
     let named: Vec<u64> = std::env::args().filter_map(|word| word.parse().ok()).collect();
     let sizes = if named.is_empty() { SIZES.to_vec() } else { named };
-    let settings =
-        ["shared_buffers=512MB", "fsync=on", "max_wal_size=4GB", "session_preload_libraries=auto_explain"];
+    let settings = [
+        "shared_buffers=512MB",
+        "fsync=on",
+        "max_wal_size=8GB",
+        "gin_pending_list_limit=256MB",
+        "session_preload_libraries=auto_explain",
+    ];
     let database = Database::start_with(&settings);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -119,16 +125,8 @@ impl Grown {
         self.storage.changes(self.team, &ProjectName::new("p1").unwrap(), &page).await.unwrap();
         set("-1");
         let log = database.log();
-        let is_way = |line: &&str| line.contains(" Scan ") && !line.contains("pg_");
-        let mut ways: Vec<&str> = Vec::new();
-        for line in log[n_before..].lines().filter(is_way) {
-            let way =
-                line.trim().trim_start_matches("-> ").split("  (cost").next().unwrap_or_default().trim();
-            if !ways.contains(&way) {
-                ways.push(way);
-            }
-        }
-        println!("  by {}", ways.join("; "));
+        let ways: BTreeSet<String> = log[n_before..].lines().filter_map(way).collect();
+        println!("  by {}", ways.into_iter().collect::<Vec<_>>().join(", "));
     }
 
     async fn measure(&mut self) {
@@ -176,6 +174,16 @@ impl Grown {
         self.storage.write(&key, &erase, &self.by, &QUOTAS, Timestamp::UNIX_EPOCH).await.unwrap();
         tell("one erasure", vec![since.elapsed()]);
     }
+}
+
+/// Names the index, or the table without one, that a line of a plan goes by; parts of a table are one.
+fn way(line: &str) -> Option<String> {
+    let line = line.trim().trim_start_matches("-> ").trim_start();
+    let name =
+        |rest: &str| rest.split(' ').next().unwrap_or_default().replace(|c: char| c.is_ascii_digit(), "*");
+    let by_index = ["Index Scan using ", "Index Only Scan using ", "Bitmap Index Scan on "];
+    let index = by_index.iter().find_map(|words| line.strip_prefix(words));
+    index.map(name).or_else(|| Some(format!("all of {}", name(line.strip_prefix("Seq Scan on ")?))))
 }
 
 /// Prints the median and what all but one of a hundred stay below.

@@ -136,9 +136,12 @@ fn n_fit(entries: &[Entry], page: &Page) -> usize {
 }
 
 /// The texts of versions.
-pub(super) const TEXTS: &str = "SELECT memory, text FROM texts WHERE memory = ANY ($1) AND seq = ANY ($2)";
+/// `OFFSET 0` keeps it one look into the index for each: two lists would be every memory with every version, and a join
+/// a walk through all texts as long as they are few.
+pub(super) const TEXTS: &str = "SELECT wanted.memory, found.text FROM unnest($1::bigint[], $2::bigint[]) AS wanted (memory, seq)
+    CROSS JOIN LATERAL (SELECT text FROM texts WHERE texts.memory = wanted.memory AND texts.seq = wanted.seq OFFSET 0) AS found";
 
-/// Fetches the texts of these entries. A version has one memory, so two lists name them well enough.
+/// Fetches the texts of these entries.
 async fn texts(db: &Transaction<'_>, entries: &[Entry]) -> Answer<HashMap<i64, String>> {
     let there = || entries.iter().filter(|entry| !entry.state.deleted);
     let memories: Vec<i64> = there().map(|entry| entry.id).collect();
