@@ -146,12 +146,20 @@ impl World {
 }
 
 /// Waits until something that is done in the background is done, and panics with `what` if it never is.
-pub(crate) fn eventually(what: &str, mut is_done: impl FnMut() -> bool) {
+pub(crate) fn eventually(what: &str, is_done: impl FnMut() -> bool) {
+    assert!(within(PATIENCE_BEHIND, is_done), "{what}: not within {PATIENCE_BEHIND:?}");
+}
+
+/// Waits until something is done, and says whether it was.
+pub(crate) fn within(patience: Duration, mut is_done: impl FnMut() -> bool) -> bool {
     let start = Instant::now();
     while !is_done() {
-        assert!(start.elapsed() < PATIENCE_BEHIND, "{what}: not within {PATIENCE_BEHIND:?}");
+        if start.elapsed() > patience {
+            return false;
+        }
         thread::sleep(Duration::from_millis(50));
     }
+    true
 }
 
 /// Panics unless an agent came to a good end.
