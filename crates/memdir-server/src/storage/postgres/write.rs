@@ -174,11 +174,14 @@ impl Run<'_> {
         };
         put_aside(db, &before(|effect| effect.keeps_older), self.at).await?;
         let freed = erase(db, &before(|effect| effect.kind == Kind::Erase)).await?;
-        db.run("DELETE FROM found WHERE memory = ANY ($1)", values![before(|_| true)]).await?;
+        let found = before(|_| true);
+        if !found.is_empty() {
+            db.run("DELETE FROM found WHERE memory = ANY ($1)", values![found]).await?;
+        }
         let ids = self.store(db, changes).await?;
-        self.keep_texts(db, changes, &ids).await?;
-        self.note(db, changes).await?;
-        self.count(db, changes, standing, freed).await
+        // Sent one after the other without waiting for answers: the team's lock is held meanwhile.
+        let kept = self.keep_texts(db, changes, &ids);
+        tokio::try_join!(kept, self.note(db, changes), self.count(db, changes, standing, freed)).map(drop)
     }
 
     /// Writes the newest versions, and returns which memory each version is of.
@@ -233,13 +236,14 @@ impl Run<'_> {
         }
         let sql = "INSERT INTO texts (memory, seq, text)
                    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[])";
-        db.run(sql, values![memories, seqs, texts]).await?;
+        let values = values![memories, seqs, texts];
+        let texts = db.run(sql, values);
         let sql = "INSERT INTO found (memory, team, project, length, words, counts, meaning)
                    SELECT memory, $1, project, length, words::bigint[], counts::smallint[], meaning::smallint[]
                    FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[])
                         AS new (memory, project, length, words, counts, meaning)";
-        db.run(sql, values![self.team.0, memories, projects, lengths, words, counts, meanings]).await?;
-        Ok(())
+        let values = values![self.team.0, memories, projects, lengths, words, counts, meanings];
+        tokio::try_join!(texts, db.run(sql, values)).map(drop)
     }
 
     async fn note(&self, db: &Transaction<'_>, changes: &[Change<'_>]) -> Answer<()> {
@@ -270,7 +274,7 @@ impl Run<'_> {
         let sql = "UPDATE teams SET seq = $2, memories = $3, bytes = $4 WHERE id = $1";
         let bytes = standing.totals.bytes.saturating_sub(freed);
         let (seq, memories) = (signed(standing.seq), signed(standing.totals.memories));
-        db.run(sql, values![self.team.0, seq, memories, signed(bytes)]).await?;
+        let counted = async move { db.run(sql, values![self.team.0, seq, memories, signed(bytes)]).await };
         let mut authors: HashMap<&str, i64> = HashMap::new();
         for change in changes {
             if let (true, Some((_, before))) = (change.effect.takes_from_author, &change.before) {
@@ -279,11 +283,14 @@ impl Run<'_> {
             *authors.entry(self.author.as_str()).or_default() += i64::from(change.effect.gives_to_author);
         }
         let (names, more): (Vec<&str>, Vec<i64>) = authors.into_iter().filter(|(_, more)| *more != 0).unzip();
+        if names.is_empty() {
+            return counted.await.map(drop);
+        }
         let sql = "UPDATE members SET memories = greatest(0, memories + changed.more)
                    FROM unnest($2::text[], $3::bigint[]) AS changed (name, more)
                    WHERE members.team = $1 AND members.name = changed.name";
-        db.run(sql, values![self.team.0, names, more]).await?;
-        Ok(())
+        let values = values![self.team.0, names, more];
+        tokio::try_join!(counted, db.run(sql, values)).map(drop)
     }
 }
 
