@@ -163,5 +163,5 @@ def record_problems(sandbox, later=lambda path: False):
                 name = str(path.relative_to(sandbox.root))
                 if path.suffix == ".jsonl" and number == len(documents) and later(name):
                     continue
-                problems.append(f"{path.relative_to(sandbox.root)} line {number} is not JSON: {document[:80]!r}")
+                problems.append(f"{name} line {number} is not JSON: {document[:80]!r}")
     return problems

@@ -9,6 +9,7 @@ use serde_json::Value;
 use toml::Spanned;
 use toml::de::DeTable;
 
+use super::agents::opencode_settings;
 use super::json::{Node, add, is_void, parse, remove};
 use super::settings::{NEW, container, member, pointer};
 use super::splice::{Draft, Undo, line_around, newline};
@@ -23,7 +24,7 @@ pub struct Address {
     pub format: Format,
     /// Which keys lead to a base URL, and what it is to be.
     pub values: Vec<(&'static [&'static str], String)>,
-    /// What an earlier run wrote, where the gateway was somewhere else.
+    /// What earlier runs wrote, when the gateway was somewhere else.
     pub earlier: Vec<String>,
 }
 
@@ -35,8 +36,14 @@ pub enum Format {
     Toml,
 }
 
-/// Returns the file in which an agent reads base URLs; `None` if it reads them from variables alone.
-pub fn address_file(agent: Agent, at: &Directories, base: &str, earlier: Option<&str>) -> Option<HostFile> {
+/// Returns the file in which an agent reads base URLs; `None` if it reads them from variables alone. `earlier` is every
+/// address at which the gateway has been.
+pub fn address_file<'e>(
+    agent: Agent,
+    at: &Directories,
+    base: &str,
+    earlier: impl IntoIterator<Item = &'e String>,
+) -> Option<HostFile> {
     let below = |path: &str| format!("{base}{path}");
     let (names, format, values): (Vec<PathBuf>, _, Vec<(&'static [&'static str], String)>) = match agent {
         Agent::ClaudeCode => (
@@ -48,19 +55,18 @@ pub fn address_file(agent: Agent, at: &Directories, base: &str, earlier: Option<
             (vec![at.codex.join("config.toml")], Format::Toml, vec![(&["openai_base_url"], below("/v1"))])
         }
         Agent::Opencode => {
-            let dir = at.config.join("opencode");
-            let names = ["opencode.json", "opencode.jsonc", "config.json"].map(|name| dir.join(name));
             let values: Vec<(&'static [&'static str], String)> = vec![
                 (&["provider", "anthropic", "options", "baseURL"], below("/v1")),
                 (&["provider", "openai", "options", "baseURL"], below("/v1")),
                 (&["provider", "google", "options", "baseURL"], below("/v1beta")),
             ];
-            (names.to_vec(), Format::Json, values)
+            (opencode_settings(at), Format::Json, values)
         }
         _ => return None,
     };
-    let earlier = earlier.map(|earlier| values.iter().map(|(_, value)| value.replacen(base, earlier, 1)));
-    let earlier = earlier.into_iter().flatten().collect();
+    let moved = |earlier: &String| values.iter().map(|(_, value)| value.replacen(base, earlier, 1)).collect();
+    let earlier: Vec<Vec<String>> = earlier.into_iter().map(moved).collect();
+    let earlier = earlier.concat();
     let mut names = names.into_iter();
     Some(HostFile {
         path: names.next()?,

@@ -121,9 +121,8 @@ fn user_files(agent: Agent, at: &Directories, program: &str, hooks: Settings) ->
             vec![json_file(at.gemini.join("settings.json"), Part::Both, settings)]
         }
         Agent::Opencode => {
-            let dir = at.config.join("opencode");
-            let names = ["opencode.json", "opencode.jsonc", "config.json"].map(|name| dir.join(name));
-            opencode_files(dir.join("plugin/memdir.js"), names.to_vec(), server("mcp"), program)
+            let script = at.config.join("opencode/plugin/memdir.js");
+            opencode_files(script, opencode_settings(at), server("mcp"), program)
         }
         Agent::Copilot => vec![
             own_file(at.copilot.join("hooks/memdir.json"), Part::Hooks, hooks),
@@ -192,6 +191,12 @@ fn codex_files(dir: &Path, program: &str, hooks: Settings) -> Vec<HostFile> {
             content,
         },
     ]
+}
+
+/// The names under which opencode reads the user's settings, the usual one first.
+pub(super) fn opencode_settings(at: &Directories) -> Vec<PathBuf> {
+    let names = ["opencode.json", "opencode.jsonc", "config.json"];
+    names.map(|name| at.config.join("opencode").join(name)).to_vec()
 }
 
 fn opencode_files(

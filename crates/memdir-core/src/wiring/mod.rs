@@ -11,7 +11,8 @@
 //!
 //! Entries are recognised by their command (`command.rs`), so nothing but [`Undo`] has to be remembered, and without it
 //! only the exact bytes are lost, not the way back. One file a format: `settings.rs` with `json.rs`, `toml.rs`,
-//! `yaml.rs`, `script.rs`; `address.rs` for the base URL of a gateway. `switches/` knows by which settings a host does nothing with them. Look at [`Content`] first.
+//! `yaml.rs`, `script.rs`; `address.rs` for the base URL of a gateway. `switches/` knows by which settings a host does
+//! nothing with them. Look at [`Content`] first.
 
 mod address;
 mod agents;

@@ -106,6 +106,11 @@ fn is_of_the_user(shipped: &BTreeMap<String, String>) -> Result<(), Failure> {
     }
 }
 
+/// Returns the base URL at which the gateway is found if the settings say nothing.
+pub(super) fn usual_base() -> String {
+    format!("http://{LISTEN}")
+}
+
 /// Returns the base URL at which the gateway is found, as the settings have it.
 pub(super) fn base(context: &Context) -> Result<String, Failure> {
     let address = loopback(context.place.settings.gateway.listen.as_deref().unwrap_or(LISTEN))?;

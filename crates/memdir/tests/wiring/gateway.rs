@@ -84,3 +84,20 @@ fn a_gateway_that_moved_takes_its_agents_along() {
     world.init(&["--gateway", "--remove"]).ok();
     assert!(!world.path(SETTINGS).exists() && !world.path(CONFIG).exists(), "{}", world.dump());
 }
+
+#[test]
+fn whoever_was_led_to_an_earlier_address_is_led_back_whatever_the_settings_say() {
+    let world = World::new();
+    let listen = |address: &str| {
+        let text = format!("[gateway]\nlisten = \"{address}\"\n");
+        fs::write(world.sandbox.state().join("config.toml"), text).unwrap();
+    };
+    world.init(&["--gateway", "--agent", "claude-code"]).ok();
+    listen("127.0.0.1:9999");
+    world.init(&["--gateway", "--agent", "codex"]).ok();
+    listen("127.0.0.1:0");
+    let output = world.init(&["--gateway", "--agent", "codex"]).run();
+    assert!(output.code != 0 && output.stderr.contains("another port at each start"), "{output}");
+    world.init(&["--remove"]).ok();
+    assert!(!world.path(SETTINGS).exists() && !world.path(CONFIG).exists(), "{}", world.dump());
+}

@@ -113,8 +113,9 @@ impl Actor<'_> {
 
     /// Tells an agent where the gateway is.
     pub(super) fn lead(&mut self, agent: Agent, base: &str) -> Result<(), Failure> {
-        let earlier = self.record.gateway.clone();
-        let row = match wiring::address_file(agent, &self.machine.at, base, earlier.as_deref()) {
+        // Noted before it is written, as everything is: what a crash leaves is known to be ours.
+        self.record.gateways.insert(base.to_owned());
+        let row = match wiring::address_file(agent, &self.machine.at, base, &self.record.gateways) {
             None => Row {
                 agent,
                 scope: Scope::User,
@@ -135,10 +136,8 @@ impl Actor<'_> {
 
     /// Has an agent ask its vendor again.
     pub(super) fn lead_back(&mut self, agent: Agent, base: &str) -> Result<(), Failure> {
-        let earlier = self.record.gateway.clone();
-        let Some(file) = wiring::address_file(agent, &self.machine.at, base, earlier.as_deref()) else {
-            return Ok(());
-        };
+        let file = wiring::address_file(agent, &self.machine.at, base, &self.record.gateways);
+        let Some(file) = file else { return Ok(()) };
         self.unwire_files(agent, Scope::User, &[file])
     }
 

@@ -108,9 +108,10 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
 /// Leads agents to the gateway, or back from it. Whoever takes everything back is led back, too: an address at which nobody
 /// listens any more would leave the agent without its model.
 fn lead(args: &Args, found: &[Agent], context: &Context, actor: &mut Actor<'_>) -> Result<(), Failure> {
-    let base = super::gateway::base(context)?;
-    let is_wanted = |agent: &Agent| args.agents.is_empty() || args.agents.contains(agent);
     if args.remove {
+        // Whatever the settings say by now: where agents were led is known.
+        let base = super::gateway::base(context).unwrap_or_else(|_| super::gateway::usual_base());
+        let is_wanted = |agent: &Agent| args.agents.is_empty() || args.agents.contains(agent);
         for agent in Agent::ALL.into_iter().filter(is_wanted) {
             actor.lead_back(agent, &base)?;
         }
@@ -120,13 +121,10 @@ fn lead(args: &Args, found: &[Agent], context: &Context, actor: &mut Actor<'_>) 
         }
         return Ok(());
     }
+    let base = super::gateway::base(context)?;
     let agents = if args.agents.is_empty() { found } else { &args.agents };
     for agent in Agent::ALL.into_iter().filter(|agent| agents.contains(agent)) {
         actor.lead(agent, &base)?;
-    }
-    if !args.dry_run && actor.record.gateway.as_ref() != Some(&base) && !actor.record.files.is_empty() {
-        actor.record.gateway = Some(base);
-        actor.record.save(actor.home)?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! Kept in `$MEMDIR_HOME/wiring.json`. It holds only what we inserted, never what else is in a file. If it is lost our
 //! entries are still found by their commands; only blanks and empty containers may differ then.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use memdir_core::host::Agent;
@@ -23,9 +23,9 @@ const MAX_SIZE: u64 = 16 << 20;
 pub(super) struct Record {
     #[serde(default)]
     pub(super) files: BTreeMap<String, Entry>,
-    /// The address of the gateway that agents were told last.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) gateway: Option<String>,
+    /// Every address of the gateway that agents were told.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) gateways: BTreeSet<String>,
 }
 
 /// What we did to one file.
