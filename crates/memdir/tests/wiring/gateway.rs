@@ -33,7 +33,10 @@ fn agents_are_led_to_the_gateway_and_back() {
     let opencode: serde_json::Value = serde_json::from_str(&world.read(OPENCODE)).unwrap();
     assert_eq!(opencode["provider"]["anthropic"]["options"]["baseURL"], "http://127.0.0.1:4738/v1");
     let led = world.tree();
-    assert!(world.init(&["--gateway"]).ok().stdout.contains("everything is set up already"));
+    let again = world.init(&["--gateway"]).json();
+    let states: Vec<&str> =
+        again["agents"].as_array().unwrap().iter().map(|row| row["state"].as_str().unwrap()).collect();
+    assert_eq!(states, ["already", "already", "told", "already"]);
     assert_eq!(world.tree(), led, "once is enough");
     world.init(&["--gateway", "--remove"]).ok();
     assert_eq!(world.tree(), untouched);

@@ -49,7 +49,8 @@ fn tell(args: &Args, made: &[String], rows: &[Row], context: &Context, ui: &mut 
     let passed = rows.iter().filter(|row| matches!(row.fate, Fate::Passed(_) | Fate::Told(_)));
     passed.for_each(|row| ui.line(&line(row, args.dry_run, home)));
     let n_changes = rows.iter().filter(|row| is_change(&row.fate)).count();
-    if made.is_empty() && n_changes == 0 {
+    let is_open = rows.iter().any(|row| matches!(row.fate, Fate::Failed(_) | Fate::Told(_)));
+    if made.is_empty() && n_changes == 0 && !is_open {
         ui.line(match (args.gateway, args.remove) {
             (true, true) => "no agent asks the gateway",
             (false, true) => "no agent was told of memdir",
