@@ -123,7 +123,7 @@ impl Grown {
         while self.n_memories < size {
             let end = size.min(self.n_memories + 500);
             let batch: Vec<_> = (self.n_memories..end).map(|n| self.put(n, Expect::Nothing)).collect();
-            let answers = self.storage.write_all(&batch, &self.by, &QUOTAS, Timestamp::UNIX_EPOCH).await;
+            let answers = self.storage.write_all(batch, &self.by, &QUOTAS, Timestamp::UNIX_EPOCH).await;
             assert!(answers.iter().all(Result::is_ok), "{:?}", answers.iter().find(|answer| answer.is_err()));
             self.n_memories = end;
         }

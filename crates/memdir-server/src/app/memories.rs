@@ -70,8 +70,8 @@ impl<S: Storage> App<S> {
 
     async fn write(&self, call: &Call, key: Key, write: Write) -> Result<Written, Problem> {
         let team = key.team;
-        let writes = [(key, write)];
-        let answers = self.storage.write_all(&writes, &call.actor()?, &self.config.quotas, self.now()).await;
+        let writes = vec![(key, write)];
+        let answers = self.storage.write_all(writes, &call.actor()?, &self.config.quotas, self.now()).await;
         self.tell(team, &answers);
         let none = || Err(Problem::new(Code::Internal, "nothing was answered"));
         answers.into_iter().next().map_or_else(none, |answer| answer.map_err(Problem::from))
@@ -104,9 +104,8 @@ impl<S: Storage> App<S> {
         let mut writes = Vec::new();
         let checked: Vec<Result<(), Problem>> =
             checked.into_iter().map(|write| write.map(|write| writes.push(write))).collect();
-        let answers = self.storage.write_all(&writes, &call.actor()?, &self.config.quotas, self.now()).await;
+        let answers = self.storage.write_all(writes, &call.actor()?, &self.config.quotas, self.now()).await;
         self.tell(team, &answers);
-        drop(writes);
         let cursor = cursor_after(before, &answers);
         let mut answers = answers.into_iter();
         let done = checked.into_iter().map(|write| match write {

@@ -3,8 +3,8 @@
 //! [`Storage`] is the trait, the rest are its values. A storage decides nothing: it reads rows, asks [`crate::rules`], and writes
 //! what the answer names. What every storage must keep to:
 //!
-//! - **One transaction a call.** Either everything of a call is there afterwards, or nothing. When a call has returned `Ok`, it
-//!   survives the loss of power.
+//! - **A call is in one transaction**, alone or with others. Either everything of a call is there afterwards, or nothing. When
+//!   a call has returned `Ok`, it survives the loss of power.
 //! - **Whatever changes a team takes the lock of its row first** (SQLite: `BEGIN IMMEDIATE`; PostgreSQL: `SELECT … FOR UPDATE`
 //!   on the row of the team). So versions are committed in the order of their numbers, and a reader who sees version n sees
 //!   every version below n.
@@ -455,25 +455,24 @@ pub trait Storage: Send + Sync + 'static {
         by: &Actor,
         quotas: &Quotas,
         at: Timestamp,
-    ) -> impl Future<Output = Result<Written, WriteError>> + Send;
+    ) -> impl Future<Output = Result<Written, WriteError>> + Send {
+        async move {
+            let writes = vec![(key.clone(), write.clone())];
+            let nothing = || Err(StorageError::Failed("no answer".to_owned()).into());
+            self.write_all(writes, by, quotas, at).await.pop().unwrap_or_else(nothing)
+        }
+    }
 
     /// Writes several memories, each as [`Storage::write`] does and whatever becomes of the others; answers are in order. One
-    /// transaction may hold them all, as long as one that is refused takes nothing of the others with it.
+    /// transaction may hold them all, and those of other calls, as long as one that is refused takes nothing of the others
+    /// with it.
     fn write_all(
         &self,
-        writes: &[(Key, Write)],
+        writes: Vec<(Key, Write)>,
         by: &Actor,
         quotas: &Quotas,
         at: Timestamp,
-    ) -> impl Future<Output = Vec<Result<Written, WriteError>>> + Send {
-        async move {
-            let mut answers = Vec::with_capacity(writes.len());
-            for (key, write) in writes {
-                answers.push(self.write(key, write, by, quotas, at).await);
-            }
-            answers
-        }
-    }
+    ) -> impl Future<Output = Vec<Result<Written, WriteError>>> + Send;
 
     /// Returns a memory, also one that was removed.
     fn memory(&self, key: &Key) -> impl Future<Output = Answer<Option<Stored>>> + Send;

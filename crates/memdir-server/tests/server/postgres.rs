@@ -7,6 +7,7 @@ use memdir_server::storage::{Page, Postgres, Storage, StorageError, WriteError};
 use memdir_server::words;
 use memdir_testkit::{Postgres as Database, Random};
 
+use crate::suite::memories::join_all;
 use crate::suite::{self, Team, block_on, by, day, project, put, storage_suite};
 
 async fn open() -> (Postgres, Database) {
@@ -252,6 +253,64 @@ fn who_waits_too_long_for_a_team_is_told_so() {
     });
 }
 
+/// What waits for a team is written in one transaction; what cannot be written takes nothing of the others with it, and of
+/// who went away nothing is written.
+#[test]
+fn what_waits_for_a_team_is_written_together() {
+    block_on(async {
+        let (storage, database) = open().await;
+        let team = Team::new(&storage, "t").await;
+        let address = database.address();
+        let (client, connection) = tokio_postgres::connect(&address, tokio_postgres::NoTls).await.unwrap();
+        tokio::spawn(connection);
+        let names: Vec<String> = (0..40).map(|n| format!("{n}.md")).collect();
+
+        client.batch_execute("BEGIN; SELECT 1 FROM teams FOR UPDATE").await.unwrap();
+        let somebody_waits = async || {
+            while database.sql("SELECT count(*) FROM pg_locks WHERE NOT granted") == "0" {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let release = async {
+            somebody_waits().await;
+            client.batch_execute("COMMIT").await.unwrap();
+        };
+        let writes = join_all(names.iter().map(|name| team.create(&storage, name, name)));
+        tokio::join!(writes, release);
+        let n_transactions = database.sql("SELECT count(DISTINCT xmin::text) FROM memories");
+        assert!(
+            ["1", "2"].contains(&n_transactions.as_str()),
+            "at most the first one, and the others: {n_transactions}"
+        );
+
+        client.batch_execute("BEGIN; SELECT 1 FROM teams FOR UPDATE").await.unwrap();
+        let gone_then_release = async {
+            somebody_waits().await;
+            let write = team.create(&storage, "gone.md", "gone");
+            assert!(tokio::time::timeout(Duration::from_millis(200), write).await.is_err());
+            client.batch_execute("COMMIT").await.unwrap();
+        };
+        // The database has no such character.
+        let cannot = team.write(&storage, "cannot.md", put(suite::NEW, "a\0b"));
+        let first = team.create(&storage, "first.md", "first");
+        let second = team.create(&storage, "second.md", "second");
+        let third = team.create(&storage, "third.md", "third");
+        let (_, cannot, _, _, ()) = tokio::join!(first, cannot, second, third, gone_then_release);
+        assert!(matches!(cannot, Err(WriteError::Storage(StorageError::Failed(_)))), "{cannot:?}");
+        for (path, is_there) in [
+            ("first.md", true),
+            ("second.md", true),
+            ("third.md", true),
+            ("cannot.md", false),
+            ("gone.md", false),
+        ] {
+            assert_eq!(team.text(&storage, path).await.is_some(), is_there, "{path}");
+        }
+        let newest = storage.newest(&[team.id]).await.unwrap();
+        assert_eq!(newest, [names.len() as u64 + 3], "no version is lost");
+    });
+}
+
 async fn found(storage: &Postgres, team: &Team, question: &str) -> Vec<String> {
     let words = words::of_question(question);
     let hits = storage.search_text(team.id, None, question, &words, 10).await.unwrap();
@@ -322,7 +381,7 @@ async fn write_batches(database: &Database, team: &Team, round: u64, is_over: &A
     while !is_over.load(Ordering::Relaxed) {
         let key = |of: u64| team.key(&format!("{round}-{n}-{of}.md"));
         let batch: Vec<_> = (0..20).map(|of| (key(of), put(suite::NEW, "a text"))).collect();
-        storage.write_all(&batch, &by("ann"), &team.quotas, day(1)).await;
+        storage.write_all(batch, &by("ann"), &team.quotas, day(1)).await;
         n += 1;
     }
 }

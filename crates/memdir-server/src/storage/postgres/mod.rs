@@ -1,6 +1,7 @@
 //! Teams in PostgreSQL, for several servers over one database and for what outgrows a file.
 //!
-//! [`Postgres`] is the storage. Whatever changes a team waits for the lock of its row; whoever reads waits for nobody. Calls hold
+//! [`Postgres`] is the storage. Whatever changes a team waits for the lock of its row, and what waits in one server is written
+//! together; whoever reads waits for nobody. Calls hold
 //! no state of a session and no statement has a name, so a pooler may stand in between. A database that cannot be reached, or
 //! keeps one waiting, is busy: calls say so after a while, and go on by themselves when it is back.
 
@@ -13,11 +14,14 @@ mod people;
 #[cfg(test)]
 mod plans;
 mod pool;
+mod queue;
 mod read;
 mod rows;
 mod search;
 mod tls;
 mod write;
+
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use memdir_core::hash::ContentHash;
@@ -28,15 +32,15 @@ use memdir_core::team::wire::{
 
 use super::{
     Actor, AppendError, Bearer, Feed, FeedError, Found, Invite, JoinError, Joining, Key, NewInvite, NewToken,
-    Page, Purged, Storage, StorageError, Stored, Team, TeamId, Token, Write, WriteChange, WriteError,
-    Written,
+    Page, Purged, Storage, StorageError, Stored, Team, TeamId, Token, Write, WriteChange,
 };
 use crate::rules::Quotas;
 use address::Address;
 use ledgers::Append;
 use pool::{CALL, Mode, Pool};
+use queue::Queues;
 use tls::Tls;
-use write::Answers;
+use write::{Answers, Asked};
 
 /// Does something in a transaction that writes, and keeps it if it succeeds.
 macro_rules! change {
@@ -50,11 +54,13 @@ macro_rules! change {
         .await
     };
 }
+
 /// Teams in one database.
 pub struct Postgres {
-    pool: Pool,
+    pool: Arc<Pool>,
     /// Whether it knows what texts are about.
     has_meaning: bool,
+    queues: Arc<Queues>,
 }
 
 impl Postgres {
@@ -66,25 +72,30 @@ impl Postgres {
         let pool = Pool::new(address.config, tls);
         migrate::migrate(&pool).await?;
         let has_meaning = meaning::prepare(&pool).await?;
-        Ok(Self { pool, has_meaning })
+        let pool = Arc::new(pool);
+        let queues = Arc::new(Queues::new(pool.clone(), has_meaning));
+        Ok(Self { pool, has_meaning, queues })
     }
 
-    /// Writes, and returns which parts are to be written anew because something in them was erased.
-    async fn write_in_one(
+    /// Writes something of which some is erased: it is gone from the files when this returns.
+    async fn erase(
         &self,
         writes: &[(Key, Write)],
         by: &Actor,
         quotas: &Quotas,
         at: Timestamp,
-    ) -> Result<(Answers, Vec<i64>), StorageError> {
-        change!(self, db, async {
-            let answers = write::write_all(db, writes, by, quotas, at, self.has_meaning).await?;
+    ) -> Result<Answers, StorageError> {
+        let (answers, parts) = change!(self, db, async {
+            let answers =
+                write::write_all(db, &Asked::all(writes, by, quotas, at)?, self.has_meaning).await?;
             let done = writes.iter().zip(&answers).filter(|(_, answer)| answer.is_ok());
             let erased = done.filter(|((_, write), _)| write.change == WriteChange::Erase);
             let erased: Vec<&Key> = erased.map(|((key, _), _)| key).collect();
             let parts = if erased.is_empty() { Vec::new() } else { erase::parts(db, &erased).await? };
-            Ok((answers, parts))
-        })
+            Ok::<_, StorageError>((answers, parts))
+        })?;
+        erase::rewrite(&self.pool, &parts).await?;
+        Ok(answers)
     }
 }
 
@@ -204,32 +215,20 @@ impl Storage for Postgres {
         within(read::projects(&self.pool, team)).await
     }
 
-    async fn write(
-        &self,
-        key: &Key,
-        write: &Write,
-        by: &Actor,
-        quotas: &Quotas,
-        at: Timestamp,
-    ) -> Result<Written, WriteError> {
-        let writes = [(key.clone(), write.clone())];
-        let nothing = || Err(StorageError::Failed("no answer".to_owned()).into());
-        self.write_all(&writes, by, quotas, at).await.pop().unwrap_or_else(nothing)
-    }
-
     async fn write_all(
         &self,
-        writes: &[(Key, Write)],
+        writes: Vec<(Key, Write)>,
         by: &Actor,
         quotas: &Quotas,
         at: Timestamp,
     ) -> Answers {
-        let written = self.write_in_one(writes, by, quotas, at).await;
-        let written = match written {
-            Ok((answers, parts)) => erase::rewrite(&self.pool, &parts).await.map(|()| answers),
-            Err(err) => Err(err),
+        let n_writes = writes.len();
+        let written = if writes.iter().any(|(_, write)| write.change == WriteChange::Erase) {
+            self.erase(&writes, by, quotas, at).await
+        } else {
+            within(self.queues.write(writes, by, quotas, at)).await
         };
-        written.unwrap_or_else(|err| writes.iter().map(|_| Err(err.clone().into())).collect())
+        written.unwrap_or_else(|err| (0..n_writes).map(|_| Err(err.clone().into())).collect())
     }
 
     async fn memory(&self, key: &Key) -> Result<Option<Stored>, StorageError> {
@@ -245,12 +244,7 @@ impl Storage for Postgres {
     }
 
     async fn changes(&self, team: TeamId, project: &ProjectName, page: &Page) -> Result<Feed, FeedError> {
-        within(async {
-            let db = self.pool.begin(Mode::Read).await?;
-            let feed = read::changes(&db, team, project, page).await;
-            db.end(feed).await
-        })
-        .await
+        within(read::changes(&self.pool, team, project, page)).await
     }
 
     async fn search(

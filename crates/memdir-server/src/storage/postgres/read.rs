@@ -1,14 +1,12 @@
 //! Reading memories, their versions and the feed, in PostgreSQL.
 
-use std::collections::HashMap;
-
 use memdir_core::memory::MemoryPath;
 use memdir_core::team::wire::{ProjectInfo, ProjectName, VersionInfo};
 use tokio_postgres::Row;
 
-use super::pool::{Pool, Transaction, values};
+use super::pool::{Pool, values};
 use super::rows::{self, plain, signed};
-use crate::rules::{self, State};
+use crate::rules;
 use crate::storage::{Feed, FeedError, Key, Page, StorageError, Stored, TeamId};
 
 type Answer<T> = Result<T, StorageError>;
@@ -76,56 +74,57 @@ pub(super) async fn projects(pool: &Pool, team: TeamId) -> Answer<Vec<ProjectInf
     pool.ask(sql, values![team.0]).await?.iter().map(read).collect()
 }
 
-/// The newest versions of a project in their order: after a version, with or without tombstones, at most so many.
-pub(super) const FEED: &str =
-    "SELECT m.id, m.path, m.seq, m.hash, m.size, m.author, m.at, m.deleted, m.erased
-     FROM memories m WHERE m.team = $1 AND m.project = $2 AND m.seq > $3 AND ($3 > 0 OR NOT m.deleted)
-     ORDER BY m.seq LIMIT $4";
+/// The counter of a team, and the newest versions of a project in their order: after a version, with or without tombstones, at
+/// most so many, with the texts of as many as have room, if they are wanted. A team without a change has one row, of nulls.
+///
+/// One statement sees one moment. A text is looked up by itself: a join would be a walk through all texts while they are few.
+pub(super) const FEED: &str = "
+    WITH page AS MATERIALIZED (
+      SELECT m.id, m.path, m.seq, m.hash, m.size, m.author, m.at, m.deleted, m.erased
+      FROM memories m WHERE m.team = $1 AND m.project = $2 AND m.seq > $3 AND ($3 > 0 OR NOT m.deleted)
+      ORDER BY m.seq LIMIT $4),
+    summed AS (
+      SELECT page.*, sum(size) FILTER (WHERE NOT deleted) OVER up_to AS bytes, row_number() OVER up_to AS n
+      FROM page WINDOW up_to AS (ORDER BY seq))
+    SELECT teams.seq AS newest, teams.purged, m.path, m.seq, m.hash, m.size, m.author, m.at, m.deleted, m.erased,
+      CASE WHEN $5 AND NOT m.deleted AND (m.n = 1 OR m.bytes <= $6)
+        THEN (SELECT text FROM texts t WHERE t.memory = m.id AND t.seq = m.seq) END AS text
+    FROM teams LEFT JOIN summed m ON true WHERE teams.id = $1 ORDER BY m.seq";
 
-/// An entry of the feed before its text is fetched.
-struct Entry {
-    id: i64,
-    path: MemoryPath,
-    state: State,
-}
-
-/// Reads a page of the feed. The caller has begun a transaction that sees one moment.
+/// Reads a page of the feed.
 pub(super) async fn changes(
-    db: &Transaction<'_>,
+    pool: &Pool,
     team: TeamId,
     project: &ProjectName,
     page: &Page,
 ) -> Result<Feed, FeedError> {
-    let limit = signed((page.limit as u64).saturating_add(1));
-    let sql = "SELECT seq, purged FROM teams WHERE id = $1";
-    let (team_values, page_values) =
-        (values![team.0], values![team.0, project.as_str(), signed(page.since), limit]);
-    let (team, found) = tokio::join!(db.row(sql, team_values), db.rows(FEED, page_values));
-    let (newest, purged) = match team? {
-        Some(row) => (rows::number(&row, "seq")?, rows::number(&row, "purged")?),
+    let (limit, room) = (signed((page.limit as u64).saturating_add(1)), signed(page.max_bytes as u64));
+    let which = values![team.0, project.as_str(), signed(page.since), limit, page.with_text, room];
+    let rows = pool.ask(FEED, which).await?;
+    let (newest, purged) = match rows.first() {
+        Some(row) => (rows::number(row, "newest")?, rows::number(row, "purged")?),
         None => (0, 0),
     };
     if !page.is_first_walk && !rules::is_cursor_known(page.since, newest, purged) {
         return Err(FeedError::Gone);
     }
-    let read = |row: &Row| {
-        Ok(Entry { id: plain(row, "id")?, path: rows::path(row, "path")?, state: rows::state(row)? })
-    };
-    let mut entries = found?.iter().map(read).collect::<Answer<Vec<_>>>()?;
+    let mut entries = Vec::with_capacity(rows.len());
+    for row in &rows {
+        if plain::<Option<i64>>(row, "seq")?.is_some() {
+            entries.push((rows::path(row, "path")?, rows::stored(row)?));
+        }
+    }
     let n_fit = n_fit(&entries, page);
     let more = n_fit < entries.len();
     entries.truncate(n_fit);
-    let last = entries.last().map_or(page.since, |entry| entry.state.seq);
-    let cursor = if more { last } else { newest };
-    let mut texts = if page.with_text { texts(db, &entries).await? } else { HashMap::new() };
-    let with_text = |entry: Entry| (entry.path, Stored { text: texts.remove(&entry.id), state: entry.state });
-    Ok(Feed { entries: entries.into_iter().map(with_text).collect(), cursor, more })
+    let last = entries.last().map_or(page.since, |(_, stored)| stored.state.seq);
+    Ok(Feed { entries, cursor: if more { last } else { newest }, more })
 }
 
 /// Says how many of these entries are on the page; the first one always is.
-fn n_fit(entries: &[Entry], page: &Page) -> usize {
+fn n_fit(entries: &[(MemoryPath, Stored)], page: &Page) -> usize {
     let mut room = page.max_bytes as u64;
-    let fits = |entry: &&Entry| {
+    let fits = |(_, entry): &&(MemoryPath, Stored)| {
         let n_bytes = if page.with_text && !entry.state.deleted { entry.state.size } else { 0 };
         let fits = n_bytes <= room;
         room = room.saturating_sub(n_bytes);
@@ -133,22 +132,4 @@ fn n_fit(entries: &[Entry], page: &Page) -> usize {
     };
     let n_by_bytes = entries.iter().take_while(fits).count().max(1);
     n_by_bytes.min(page.limit).min(entries.len())
-}
-
-/// The texts of versions.
-/// `OFFSET 0` keeps it one look into the index for each: two lists would be every memory with every version, and a join
-/// a walk through all texts as long as they are few.
-pub(super) const TEXTS: &str = "SELECT wanted.memory, found.text FROM unnest($1::bigint[], $2::bigint[]) AS wanted (memory, seq)
-    CROSS JOIN LATERAL (SELECT text FROM texts WHERE texts.memory = wanted.memory AND texts.seq = wanted.seq OFFSET 0) AS found";
-
-/// Fetches the texts of these entries.
-async fn texts(db: &Transaction<'_>, entries: &[Entry]) -> Answer<HashMap<i64, String>> {
-    let there = || entries.iter().filter(|entry| !entry.state.deleted);
-    let memories: Vec<i64> = there().map(|entry| entry.id).collect();
-    let seqs: Vec<i64> = there().map(|entry| signed(entry.state.seq)).collect();
-    if memories.is_empty() {
-        return Ok(HashMap::new());
-    }
-    let rows = db.rows(TEXTS, values![memories, seqs]).await?;
-    rows.iter().map(|row| Ok((plain(row, "memory")?, plain(row, "text")?))).collect()
 }

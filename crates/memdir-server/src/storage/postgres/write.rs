@@ -3,7 +3,7 @@
 //! Writes are carried out in [`runs`]: what is there is read for a whole run, every write of it is decided, and what they all
 //! change is written by a handful of statements, however many writes there are.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use jiff::Timestamp;
@@ -13,7 +13,7 @@ use tokio_postgres::Row;
 use super::meaning;
 use super::people::{NOBODY, note};
 use super::pool::{Transaction, values};
-use super::rows::{self, millis, plain, signed, unsigned};
+use super::rows::{self, millis, plain, signed};
 use super::search::{Indexed, indexed};
 use crate::rules::{self, Act, Decision, Effect, Kind, Quotas, State, Totals};
 use crate::storage::{
@@ -23,43 +23,64 @@ use crate::storage::{
 type Answer<T> = Result<T, StorageError>;
 pub(super) type Answers = Vec<Result<Written, WriteError>>;
 
+/// A write, and who asks for it.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    key: &'a Key,
+    write: &'a Write,
+    by: &'a Actor,
+    author: &'a MemberName,
+    quotas: &'a Quotas,
+    at: Timestamp,
+}
+
+impl<'a> Asked<'a> {
+    /// The writes that somebody asks for. Whatever is written has an author.
+    pub(super) fn all(
+        writes: &'a [(Key, Write)],
+        by: &'a Actor,
+        quotas: &'a Quotas,
+        at: Timestamp,
+    ) -> Answer<Vec<Self>> {
+        let nobody = || StorageError::Failed("a write has an author".to_owned());
+        let author = by.member.as_ref().ok_or_else(nobody)?;
+        Ok(writes.iter().map(|(key, write)| Self { key, write, by, author, quotas, at }).collect())
+    }
+}
+
 /// Writes several memories, each whatever becomes of the others.
 pub(super) async fn write_all(
     db: &Transaction<'_>,
-    writes: &[(Key, Write)],
-    by: &Actor,
-    quotas: &Quotas,
-    at: Timestamp,
+    writes: &[Asked<'_>],
     has_meaning: bool,
 ) -> Answer<Answers> {
-    let nobody = || StorageError::Failed("a write has an author".to_owned());
-    let author = by.member.as_ref().ok_or_else(nobody)?;
     lock_teams(db, writes).await?;
     let mut answers = Vec::with_capacity(writes.len());
     for run in runs(writes) {
         let writes = &writes[run];
-        let Some((key, _)) = writes.first() else { continue };
-        let run = Run { team: key.team, by, author, quotas, at, has_meaning };
+        let Some(first) = writes.first() else { continue };
+        let run = Run { team: first.key.team, has_meaning };
         answers.extend(run.write(db, writes).await?);
     }
     Ok(answers)
 }
 
 /// Takes the locks of the teams in the order of their numbers, so that no two wait for each other.
-async fn lock_teams(db: &Transaction<'_>, writes: &[(Key, Write)]) -> Answer<()> {
-    let teams: Vec<i64> = writes.iter().map(|(key, _)| key.team.0).collect();
+async fn lock_teams(db: &Transaction<'_>, writes: &[Asked<'_>]) -> Answer<()> {
+    let teams: Vec<i64> =
+        writes.iter().map(|asked| asked.key.team.0).collect::<BTreeSet<_>>().into_iter().collect();
     db.rows("SELECT 1 FROM teams WHERE id = ANY ($1) ORDER BY id FOR UPDATE", values![teams]).await?;
     Ok(())
 }
 
 /// Cuts writes into runs that can be decided together: of one team, no memory twice, and nothing after an erasure, because
 /// how many bytes that frees is only known when it is done.
-fn runs(writes: &[(Key, Write)]) -> Vec<Range<usize>> {
+fn runs(writes: &[Asked<'_>]) -> Vec<Range<usize>> {
     let mut runs = Vec::new();
     let (mut start, mut seen) = (0, HashSet::new());
-    for (n, (key, write)) in writes.iter().enumerate() {
+    for (n, Asked { key, write, .. }) in writes.iter().enumerate() {
         let is_new = seen.insert((key.project.as_str(), key.path.as_str()));
-        let is_same_team = writes[start].0.team == key.team;
+        let is_same_team = writes[start].key.team == key.team;
         if !is_new || !is_same_team {
             runs.push(start..n);
             start = n;
@@ -80,12 +101,8 @@ fn runs(writes: &[(Key, Write)]) -> Vec<Range<usize>> {
 }
 
 /// Writes that are decided together.
-struct Run<'a> {
+struct Run {
     team: TeamId,
-    by: &'a Actor,
-    author: &'a MemberName,
-    quotas: &'a Quotas,
-    at: Timestamp,
     /// Whether it is noted what texts are about.
     has_meaning: bool,
 }
@@ -93,7 +110,10 @@ struct Run<'a> {
 /// What is there before a run, and what it has come to so far.
 struct Standing {
     seq: u64,
-    totals: Totals,
+    memories: u64,
+    bytes: u64,
+    /// Memories whose newest version is theirs, of those who write.
+    of_authors: HashMap<String, u64>,
 }
 
 /// A memory as it is before a run.
@@ -101,22 +121,22 @@ type Current = (i64, State);
 
 /// A write that was decided.
 struct Change<'a> {
-    key: &'a Key,
+    asked: Asked<'a>,
     content: Option<&'a Content>,
     effect: Effect,
     before: Option<Current>,
     state: State,
 }
 
-impl Run<'_> {
-    async fn write(&self, db: &Transaction<'_>, writes: &[(Key, Write)]) -> Answer<Answers> {
+impl Run {
+    async fn write(&self, db: &Transaction<'_>, writes: &[Asked<'_>]) -> Answer<Answers> {
         let (standing, current) =
-            tokio::join!(standing(db, self.team, self.author), newest(db, self.team, writes));
+            tokio::join!(standing(db, self.team, writes), newest(db, self.team, writes));
         let (mut standing, mut current) = (standing?, current?);
         let (mut answers, mut changes) = (Vec::with_capacity(writes.len()), Vec::new());
-        for (key, write) in writes {
-            let before = current.remove(&(key.project.to_string(), key.path.to_string()));
-            match self.decide(&mut standing, key, write, before) {
+        for asked in writes {
+            let before = current.remove(&(asked.key.project.to_string(), asked.key.path.to_string()));
+            match decide(&mut standing, *asked, before) {
                 Ok(Decided::Nothing(state)) => answers.push(Ok(Written { kind: None, state })),
                 Ok(Decided::Change(change)) => {
                     answers.push(Ok(Written { kind: Some(change.effect.kind), state: change.state.clone() }));
@@ -131,48 +151,12 @@ impl Run<'_> {
         Ok(answers)
     }
 
-    fn decide<'w>(
-        &self,
-        standing: &mut Standing,
-        key: &'w Key,
-        write: &'w Write,
-        before: Option<Current>,
-    ) -> Result<Decided<'w>, WriteError> {
-        let (act, content) = match &write.change {
-            WriteChange::Put(content) => {
-                (Act::Put { hash: content.hash, size: content.text.len() as u64 }, Some(content))
-            }
-            WriteChange::Delete => (Act::Delete, None),
-            WriteChange::Erase => (Act::Erase, None),
-        };
-        let state = before.as_ref().map(|(_, state)| state);
-        let decision = rules::decide(act, write.expect, self.author, state, &standing.totals, self.quotas)?;
-        let effect = match (decision, &before) {
-            (Decision::Nothing, Some((_, state))) => return Ok(Decided::Nothing(state.clone())),
-            (Decision::Nothing, None) => {
-                return Err(StorageError::Failed("nothing is there".to_owned()).into());
-            }
-            (Decision::Write(effect), _) => effect,
-        };
-        standing.count(&effect, state.is_some_and(|state| state.author == *self.author));
-        let state = State {
-            seq: standing.seq,
-            hash: effect.hash,
-            size: effect.size,
-            author: self.author.clone(),
-            at: self.at,
-            deleted: content.is_none(),
-            erased: effect.kind == Kind::Erase,
-        };
-        Ok(Decided::Change(Box::new(Change { key, content, effect, before, state })))
-    }
-
     async fn apply(&self, db: &Transaction<'_>, changes: &[Change<'_>], standing: &Standing) -> Answer<()> {
+        put_aside(db, changes).await?;
         let before = |filter: fn(&Effect) -> bool| -> Vec<i64> {
             let those = changes.iter().filter(|change| filter(&change.effect));
             those.filter_map(|change| change.before.as_ref().map(|(id, _)| *id)).collect()
         };
-        put_aside(db, &before(|effect| effect.keeps_older), self.at).await?;
         let freed = erase(db, &before(|effect| effect.kind == Kind::Erase)).await?;
         let found = before(|_| true);
         if !found.is_empty() {
@@ -187,23 +171,26 @@ impl Run<'_> {
     /// Writes the newest versions, and returns which memory each version is of.
     async fn store(&self, db: &Transaction<'_>, changes: &[Change<'_>]) -> Answer<HashMap<u64, i64>> {
         let sql = "INSERT INTO memories AS m (team, project, path, seq, hash, size, author, at, deleted, erased)
-                   SELECT $1, project, path, seq, hash, size, $2, $3, deleted, erased
-                   FROM unnest($4::text[], $5::text[], $6::bigint[], $7::bytea[], $8::bigint[], $9::boolean[], $10::boolean[])
-                        AS new (project, path, seq, hash, size, deleted, erased)
+                   SELECT $1, project, path, seq, hash, size, author, at, deleted, erased
+                   FROM unnest($2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::bytea[], $8::bigint[],
+                               $9::boolean[], $10::boolean[])
+                        AS new (author, at, project, path, seq, hash, size, deleted, erased)
                    ON CONFLICT (team, project, path) DO UPDATE SET
                      seq = excluded.seq, hash = excluded.hash, size = excluded.size, author = excluded.author,
                      at = excluded.at, deleted = excluded.deleted, erased = excluded.erased
                    RETURNING m.id, m.seq";
         let states = || changes.iter().map(|change| &change.state);
-        let projects: Vec<&str> = changes.iter().map(|change| change.key.project.as_str()).collect();
-        let paths: Vec<&str> = changes.iter().map(|change| change.key.path.as_str()).collect();
+        let authors: Vec<&str> = states().map(|state| state.author.as_str()).collect();
+        let times: Vec<i64> = states().map(|state| millis(state.at)).collect();
+        let projects: Vec<&str> = changes.iter().map(|change| change.asked.key.project.as_str()).collect();
+        let paths: Vec<&str> = changes.iter().map(|change| change.asked.key.path.as_str()).collect();
         let seqs: Vec<i64> = states().map(|state| signed(state.seq)).collect();
         let hashes: Vec<&[u8]> = states().map(|state| state.hash.as_bytes().as_slice()).collect();
         let sizes: Vec<i64> = states().map(|state| signed(state.size)).collect();
         let deleted: Vec<bool> = states().map(|state| state.deleted).collect();
         let erased: Vec<bool> = states().map(|state| state.erased).collect();
-        let (team, author, at) = (self.team.0, self.author.as_str(), millis(self.at));
-        let values = values![team, author, at, projects, paths, seqs, hashes, sizes, deleted, erased];
+        let values =
+            values![self.team.0, authors, times, projects, paths, seqs, hashes, sizes, deleted, erased];
         let rows = db.rows(sql, values).await?;
         rows.iter().map(|row| Ok((rows::number(row, "seq")?, plain(row, "id")?))).collect()
     }
@@ -224,7 +211,7 @@ impl Run<'_> {
             memories.push(*id);
             seqs.push(signed(change.state.seq));
             texts.push(content.text.as_str());
-            projects.push(change.key.project.as_str());
+            projects.push(change.asked.key.project.as_str());
             let Indexed { length, words: each, counts: of_each } = indexed(self.team, &content.words);
             lengths.push(length);
             words.push(each);
@@ -248,18 +235,21 @@ impl Run<'_> {
 
     async fn note(&self, db: &Transaction<'_>, changes: &[Change<'_>]) -> Answer<()> {
         let sql = "INSERT INTO audit (team, at, member, token, action, target, seq, hash)
-                   SELECT $1, $2, $3, $4, action, target, seq, hash
-                   FROM unnest($5::text[], $6::text[], $7::bigint[], $8::bytea[]) AS new (action, target, seq, hash)
+                   SELECT $1, at, member, token, action, target, seq, hash
+                   FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bytea[])
+                        AS new (at, member, token, action, target, seq, hash)
                    ORDER BY seq";
+        let asked = || changes.iter().map(|change| &change.asked);
+        let states = || changes.iter().map(|change| &change.state);
+        let times: Vec<i64> = asked().map(|asked| millis(asked.at)).collect();
+        let members: Vec<&str> = asked().map(|asked| asked.author.as_str()).collect();
+        let tokens: Vec<Option<&str>> = asked().map(|asked| asked.by.token.as_deref()).collect();
         let actions: Vec<&str> = changes.iter().map(|change| change.effect.kind.as_str()).collect();
-        let target = |change: &Change<'_>| format!("{}/{}", change.key.project, change.key.path);
-        let targets: Vec<String> = changes.iter().map(target).collect();
-        let seqs: Vec<i64> = changes.iter().map(|change| signed(change.state.seq)).collect();
-        let hashes: Vec<&[u8]> =
-            changes.iter().map(|change| change.state.hash.as_bytes().as_slice()).collect();
-        let (team, at, member, token) =
-            (self.team.0, millis(self.at), self.author.as_str(), self.by.token.as_deref());
-        db.run(sql, values![team, at, member, token, actions, targets, seqs, hashes]).await?;
+        let target = |asked: &Asked<'_>| format!("{}/{}", asked.key.project, asked.key.path);
+        let targets: Vec<String> = asked().map(target).collect();
+        let seqs: Vec<i64> = states().map(|state| signed(state.seq)).collect();
+        let hashes: Vec<&[u8]> = states().map(|state| state.hash.as_bytes().as_slice()).collect();
+        db.run(sql, values![self.team.0, times, members, tokens, actions, targets, seqs, hashes]).await?;
         Ok(())
     }
 
@@ -272,15 +262,16 @@ impl Run<'_> {
         freed: u64,
     ) -> Answer<()> {
         let sql = "UPDATE teams SET seq = $2, memories = $3, bytes = $4 WHERE id = $1";
-        let bytes = standing.totals.bytes.saturating_sub(freed);
-        let (seq, memories) = (signed(standing.seq), signed(standing.totals.memories));
+        let bytes = standing.bytes.saturating_sub(freed);
+        let (seq, memories) = (signed(standing.seq), signed(standing.memories));
         let counted = async move { db.run(sql, values![self.team.0, seq, memories, signed(bytes)]).await };
         let mut authors: HashMap<&str, i64> = HashMap::new();
         for change in changes {
             if let (true, Some((_, before))) = (change.effect.takes_from_author, &change.before) {
                 *authors.entry(before.author.as_str()).or_default() -= 1;
             }
-            *authors.entry(self.author.as_str()).or_default() += i64::from(change.effect.gives_to_author);
+            *authors.entry(change.asked.author.as_str()).or_default() +=
+                i64::from(change.effect.gives_to_author);
         }
         let (names, more): (Vec<&str>, Vec<i64>) = authors.into_iter().filter(|(_, more)| *more != 0).unzip();
         if names.is_empty() {
@@ -299,45 +290,94 @@ enum Decided<'w> {
     Change(Box<Change<'w>>),
 }
 
+fn decide<'w>(
+    standing: &mut Standing,
+    asked: Asked<'w>,
+    before: Option<Current>,
+) -> Result<Decided<'w>, WriteError> {
+    let Asked { write, author, quotas, at, .. } = asked;
+    let (act, content) = match &write.change {
+        WriteChange::Put(content) => {
+            (Act::Put { hash: content.hash, size: content.text.len() as u64 }, Some(content))
+        }
+        WriteChange::Delete => (Act::Delete, None),
+        WriteChange::Erase => (Act::Erase, None),
+    };
+    let state = before.as_ref().map(|(_, state)| state);
+    let decision = rules::decide(act, write.expect, author, state, &standing.totals(author), quotas)?;
+    let effect = match (decision, &before) {
+        (Decision::Nothing, Some((_, state))) => return Ok(Decided::Nothing(state.clone())),
+        (Decision::Nothing, None) => {
+            return Err(StorageError::Failed("nothing is there".to_owned()).into());
+        }
+        (Decision::Write(effect), _) => effect,
+    };
+    standing.count(&effect, author, state.map(|state| &state.author));
+    let state = State {
+        seq: standing.seq,
+        hash: effect.hash,
+        size: effect.size,
+        author: author.clone(),
+        at,
+        deleted: content.is_none(),
+        erased: effect.kind == Kind::Erase,
+    };
+    Ok(Decided::Change(Box::new(Change { asked, content, effect, before, state })))
+}
+
 impl Standing {
-    /// Counts what a write changes, for those after it. `is_theirs`: whether the version before is of the same author.
-    fn count(&mut self, effect: &Effect, is_theirs: bool) {
+    /// What counts for a write of this author.
+    fn totals(&self, author: &MemberName) -> Totals {
+        let of_author = self.of_authors.get(author.as_str()).copied().unwrap_or(0);
+        Totals { memories: self.memories, bytes: self.bytes, of_author }
+    }
+
+    /// Counts what a write changes, for those after it. `before`: whose version it takes the place of.
+    fn count(&mut self, effect: &Effect, author: &MemberName, before: Option<&MemberName>) {
         self.seq += 1;
-        let totals = &mut self.totals;
-        totals.memories = totals.memories.saturating_add_signed(effect.memories);
-        totals.bytes = totals.bytes.saturating_add(effect.bytes);
-        totals.of_author += u64::from(effect.gives_to_author);
-        totals.of_author = totals.of_author.saturating_sub(u64::from(effect.takes_from_author && is_theirs));
+        self.memories = self.memories.saturating_add_signed(effect.memories);
+        self.bytes = self.bytes.saturating_add(effect.bytes);
+        if effect.gives_to_author {
+            *self.of_authors.entry(author.to_string()).or_default() += 1;
+        }
+        let before = before.filter(|_| effect.takes_from_author);
+        if let Some(count) = before.and_then(|author| self.of_authors.get_mut(author.as_str())) {
+            *count = count.saturating_sub(1);
+        }
     }
 }
 
-async fn standing(db: &Transaction<'_>, team: TeamId, author: &MemberName) -> Answer<Standing> {
-    let sql = "SELECT seq, memories, bytes,
-                 (SELECT memories FROM members WHERE team = teams.id AND name = $2) AS of_author
-               FROM teams WHERE id = $1";
-    let row = db.row(sql, values![team.0, author.as_str()]).await?;
+async fn standing(db: &Transaction<'_>, team: TeamId, writes: &[Asked<'_>]) -> Answer<Standing> {
+    let authors: BTreeSet<&str> = writes.iter().map(|asked| asked.author.as_str()).collect();
+    let authors: Vec<&str> = authors.into_iter().collect();
+    let sql = "SELECT seq, memories, bytes FROM teams WHERE id = $1";
+    let values = values![team.0];
+    let row = db.row(sql, values);
+    let sql = "SELECT name, memories FROM members WHERE team = $1 AND name = ANY ($2)";
+    let values = values![team.0, authors];
+    let (row, authors) = tokio::try_join!(row, db.rows(sql, values))?;
     let row = row.ok_or_else(|| StorageError::Failed("there is no such team".to_owned()))?;
-    let of_author: Option<i64> = plain(&row, "of_author")?;
-    let totals = Totals {
+    let of_author = |row: &Row| Ok((plain(row, "name")?, rows::number(row, "memories")?));
+    Ok(Standing {
+        seq: rows::number(&row, "seq")?,
         memories: rows::number(&row, "memories")?,
         bytes: rows::number(&row, "bytes")?,
-        of_author: unsigned(of_author.unwrap_or(0)),
-    };
-    Ok(Standing { seq: rows::number(&row, "seq")?, totals })
+        of_authors: authors.iter().map(of_author).collect::<Answer<_>>()?,
+    })
 }
 
 async fn newest(
     db: &Transaction<'_>,
     team: TeamId,
-    writes: &[(Key, Write)],
+    writes: &[Asked<'_>],
 ) -> Answer<HashMap<(String, String), Current>> {
     let sql = format!(
         "SELECT m.id, m.project, m.path, {} FROM unnest($2::text[], $3::text[]) AS asked (project, path)
          JOIN memories m ON m.team = $1 AND m.project = asked.project AND m.path = asked.path",
         rows::STATE
     );
-    let projects: Vec<&str> = writes.iter().map(|(key, _)| key.project.as_str()).collect();
-    let paths: Vec<&str> = writes.iter().map(|(key, _)| key.path.as_str()).collect();
+    let projects: Vec<&str> = writes.iter().map(|asked| asked.key.project.as_str()).collect();
+    let paths: Vec<&str> = writes.iter().map(|asked| asked.key.path.as_str()).collect();
     let read = |row: &Row| {
         Ok(((plain(row, "project")?, plain(row, "path")?), (plain(row, "id")?, rows::state(row)?)))
     };
@@ -345,13 +385,17 @@ async fn newest(
 }
 
 /// Puts the versions that were newest among the older ones.
-async fn put_aside(db: &Transaction<'_>, memories: &[i64], at: Timestamp) -> Answer<()> {
-    if memories.is_empty() {
+async fn put_aside(db: &Transaction<'_>, changes: &[Change<'_>]) -> Answer<()> {
+    let kept = changes.iter().filter(|change| change.effect.keeps_older);
+    let ended = kept.filter_map(|change| Some((change.before.as_ref()?.0, millis(change.asked.at))));
+    let (ids, times): (Vec<i64>, Vec<i64>) = ended.unzip();
+    if ids.is_empty() {
         return Ok(());
     }
     let sql = "INSERT INTO versions (memory, seq, hash, size, author, at, ended, deleted)
-               SELECT id, seq, hash, size, author, at, $2, deleted FROM memories WHERE id = ANY ($1)";
-    db.run(sql, values![memories.to_vec(), millis(at)]).await?;
+               SELECT id, seq, hash, size, author, at, old.ended, deleted
+               FROM unnest($1::bigint[], $2::bigint[]) AS old (id, ended) JOIN memories USING (id)";
+    db.run(sql, values![ids, times]).await?;
     Ok(())
 }
 

@@ -327,28 +327,15 @@ impl Storage for Sqlite {
         self.read(move |db| Ok(read::projects(db, team)?)).await
     }
 
-    async fn write(
-        &self,
-        key: &Key,
-        write: &Write,
-        by: &Actor,
-        quotas: &Quotas,
-        at: Timestamp,
-    ) -> Result<Written, WriteError> {
-        let writes = [(key.clone(), write.clone())];
-        let nothing = || Err(StorageError::Failed("no answer".to_owned()).into());
-        self.write_all(&writes, by, quotas, at).await.pop().unwrap_or_else(nothing)
-    }
-
     async fn write_all(
         &self,
-        writes: &[(Key, Write)],
+        writes: Vec<(Key, Write)>,
         by: &Actor,
         quotas: &Quotas,
         at: Timestamp,
     ) -> Answers {
         let n_writes = writes.len();
-        let (writes, by, quotas) = (writes.to_vec(), by.clone(), *quotas);
+        let (by, quotas) = (by.clone(), *quotas);
         match self.writer.ask(move |db| write_each(db, &writes, &by, &quotas, at)).await {
             Ok(answers) => answers,
             Err(err) => (0..n_writes).map(|_| Err(err.clone().into())).collect(),

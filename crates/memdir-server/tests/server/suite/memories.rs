@@ -312,7 +312,7 @@ pub(crate) async fn each_write_of_many_stands_alone(storage: &impl Storage) {
         (team.key("a.md"), put(at(1), "three")),
         (team.key("b.md"), erase(at(2))),
     ];
-    let answers = storage.write_all(&writes, &by("ann"), &team.quotas, day(1)).await;
+    let answers = storage.write_all(writes.to_vec(), &by("ann"), &team.quotas, day(1)).await;
     let seqs: Vec<_> = answers.iter().map(|a| a.as_ref().ok().map(|written| written.state.seq)).collect();
     assert_eq!(seqs, [Some(1), None, Some(2), None, Some(3), Some(4)]);
     assert_eq!(stale_seq(answers.into_iter().nth(1).unwrap()), Some(1));
@@ -347,8 +347,40 @@ pub(crate) async fn of_writers_at_once_one_wins_each_version(storage: &impl Stor
     assert_eq!(seqs, (seq + 1..=seq + 20).collect::<Vec<_>>(), "no version is left out or used twice");
 }
 
+pub(crate) async fn what_writers_at_once_write_counts_for_each_of_them(storage: &impl Storage) {
+    let mut team = Team::new(storage, "t").await;
+    team.quotas.of_author = 12;
+    let names = ["ann", "bob"];
+    let paths: Vec<_> = (0..40).map(|n| (names[n % 2], format!("{n}.md"))).collect();
+    let writes = paths.iter().map(|(name, path)| team.write_as(storage, name, path, put(NEW, path)));
+    let written = join_all(writes).await;
+    for name in names {
+        let theirs = paths.iter().zip(&written).filter(|((author, _), _)| *author == name);
+        let (kept, refused): (Vec<_>, Vec<_>) =
+            theirs.map(|(_, answer)| answer).partition(|answer| answer.is_ok());
+        assert_eq!((kept.len(), refused.len()), (12, 8), "{name}");
+        assert!(kept.iter().all(|answer| answer.as_ref().unwrap().state.author.as_str() == name));
+        assert!(
+            refused
+                .iter()
+                .all(|answer| matches!(answer, Err(WriteError::Refused(Refused::AuthorMemories(12)))))
+        );
+    }
+    let members = storage.members(team.id, day(1)).await.unwrap();
+    assert_eq!(members.iter().map(|member| member.memories).collect::<Vec<_>>(), [12, 12]);
+    let audit = storage.audit(team.id, 0, 100).await.unwrap();
+    let made: Vec<_> = audit.iter().filter(|entry| entry.action == "create").collect();
+    assert_eq!(made.len(), 24);
+    for entry in made {
+        let key = team.key(entry.target.strip_prefix("p/").unwrap());
+        let author = storage.memory(&key).await.unwrap().unwrap().state.author;
+        assert_eq!(entry.member.as_ref(), Some(&author));
+        assert_eq!(entry.token.as_deref(), Some(format!("token-of-{author}").as_str()));
+    }
+}
+
 /// Waits for all of these at once.
-async fn join_all<T>(futures: impl Iterator<Item = impl Future<Output = T>>) -> Vec<T> {
+pub(crate) async fn join_all<T>(futures: impl Iterator<Item = impl Future<Output = T>>) -> Vec<T> {
     let mut waiting: Vec<_> = futures.map(|future| (Box::pin(future), None)).collect();
     std::future::poll_fn(|context| {
         for (future, done) in &mut waiting {

@@ -37,6 +37,7 @@ macro_rules! storage_suite {
             what_is_replaced_or_removed_is_found_no_more
             each_write_of_many_stands_alone
             of_writers_at_once_one_wins_each_version
+            what_writers_at_once_write_counts_for_each_of_them
             nothing_of_one_team_shows_in_another
             a_purge_forgets_what_is_old
             an_audit_says_who_did_what
