@@ -11,6 +11,8 @@ use crate::model::{Message, Model, ModelError, Request, Stop};
 
 /// What it is told.
 const PROMPT: &str = include_str!("../prompts/compact.md");
+/// What it is told in the conversation itself.
+const PROMPT_HERE: &str = include_str!("../prompts/compact-here.md");
 /// As much of the old messages it sees, in bytes; the oldest are left out first.
 const MAX_MATERIAL: usize = 400_000;
 /// No answer is longer, in tokens.
@@ -38,6 +40,13 @@ pub fn compact(plan: Plan<'_>, model: Option<&mut dyn Model>, scanner: &Scanner)
     }
 }
 
+/// Asks for the summary of a conversation that the model has before it: `model` puts what it is asked behind the
+/// conversation's own messages (CI-07).
+pub fn words_here(model: &mut dyn Model) -> Result<String, ModelError> {
+    let messages = vec![Message::user(PROMPT_HERE.to_owned())];
+    ask(Request { messages, max_tokens: MAX_TOKENS, ..Request::default() }, model)
+}
+
 fn words(plan: &Plan<'_>, model: &mut dyn Model, scanner: &Scanner) -> Result<String, ModelError> {
     let request = Request {
         system: PROMPT.to_owned(),
@@ -45,6 +54,10 @@ fn words(plan: &Plan<'_>, model: &mut dyn Model, scanner: &Scanner) -> Result<St
         max_tokens: MAX_TOKENS,
         ..Request::default()
     };
+    ask(request, model)
+}
+
+fn ask(request: Request, model: &mut dyn Model) -> Result<String, ModelError> {
     let answer = model.ask(&request)?;
     let text = answer.text();
     match answer.stop {

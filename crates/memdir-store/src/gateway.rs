@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
-use memdir_core::gateway::Shortened;
+use memdir_core::gateway::{Shortened, Summary};
 use memdir_core::secrets::{Scanner, redact};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -67,12 +67,14 @@ pub struct Known {
     noted: Vec<String>,
     /// The first messages, summed up.
     pub shortened: Option<Shortened>,
-    /// The length that it is to have, if it is to be shortened, in tokens as the service counts them.
-    pub due: Option<u64>,
+    /// What its model says of its first messages, for when they are summed up.
+    pub summary: Option<Summary>,
     /// How many tokens the service read at the last request.
     pub read: u64,
-    /// How often in a row it could not be shortened.
+    /// How often in a row it could not be shortened,
     pub failures: u32,
+    /// and how often its model was asked for a summary in vain.
+    pub unsummed: u32,
 }
 
 /// What was put into a turn.

@@ -16,7 +16,7 @@ use crate::cli::model;
 use crate::context::Context;
 
 /// A model while it is asked for one piece of work.
-pub(crate) type Run<'r> = Beating<'r, Guarded<'r, Opened>>;
+pub(crate) type Run<'r, M = Opened> = Beating<'r, Guarded<'r, M>>;
 
 /// A piece of work that asks a model.
 pub(crate) struct Asking<'a> {
@@ -40,10 +40,10 @@ pub(crate) struct Asked<T> {
 
 impl Asking<'_> {
     /// Lets `ask` talk to a model; an error if it may not be asked.
-    pub(crate) fn run<T>(
+    pub(crate) fn run<M: Model + Send, T>(
         self,
-        model: Opened,
-        ask: impl FnOnce(&mut Run<'_>) -> T,
+        model: M,
+        ask: impl FnOnce(&mut Run<'_, M>) -> T,
     ) -> Result<Asked<T>, ModelError> {
         let Self { context, job, session, beat } = self;
         let book = CostBook::new(&context.place.home, &context.place.settings);

@@ -125,7 +125,15 @@ impl<'i> Plan<'i> {
 
     /// Says whether old rounds are replaced, so that there is something to be summed up.
     pub fn replaces(&self) -> bool {
-        matches!(&self.change, Change::Rounds { dropped, .. } if !dropped.is_empty())
+        self.replaced().is_some()
+    }
+
+    /// Returns which messages are going to be replaced, if any.
+    pub fn replaced(&self) -> Option<&Range<usize>> {
+        match &self.change {
+            Change::Rounds { dropped, .. } if !dropped.is_empty() => Some(dropped),
+            _ => None,
+        }
     }
 
     /// Returns the messages that are going to be replaced, as JSON, one a line, without secrets: for whoever sums them up.

@@ -13,8 +13,9 @@ use sha2::{Digest, Sha256};
 
 use super::dialect::Dialect;
 use super::fields::Fields;
+use super::fork::Summary;
 use super::place::{Insertion, splice};
-use crate::compact::{self, CompactError, Options, spans};
+use crate::compact::{CompactError, Options, Plan, spans};
 use crate::hash::to_hex;
 use crate::secrets::Scanner;
 use crate::transcript::json::parse;
@@ -31,18 +32,24 @@ pub struct Shortened {
     message: String,
 }
 
-/// Shortens a conversation to a budget, in tokens as [`compact::tokens`] estimates them. `None` if there is nothing to sum
-/// up, or no way to say it in this dialect.
+/// Shortens a conversation to a budget, in tokens as [`tokens`](crate::compact::tokens) estimates them, in the words of a
+/// summary that covers what is taken out, else in its own. `None` if there is nothing to sum up, or no way to say it in this
+/// dialect.
 pub fn shorten(
     dialect: Dialect,
     body: &[u8],
     budget: usize,
+    summary: Option<&Summary>,
     scanner: &Scanner,
 ) -> Result<Option<Shortened>, CompactError> {
     if dialect == Dialect::Gemini {
         return Ok(None);
     }
-    let compacted = compact::compact(body, &Options { budget, keep: None }, scanner)?;
+    let plan = Plan::new(body, &Options { budget, keep: None })?;
+    let covers =
+        |summary: &&Summary| plan.replaced().is_some_and(|replaced| summary.covers(dialect, body, replaced));
+    let words = summary.filter(covers).map(|summary| summary.words.as_str());
+    let compacted = plan.finish(words, scanner);
     let Some((range, message)) = compacted.replaced else { return Ok(None) };
     let shortened = str::from_utf8(body).ok().and_then(|text| {
         let items = items(dialect, text)?;
@@ -76,15 +83,20 @@ impl Shortened {
     }
 }
 
-fn items(dialect: Dialect, text: &str) -> Option<Vec<Range<usize>>> {
+/// Returns where the messages of a body stand.
+pub(super) fn items(dialect: Dialect, text: &str) -> Option<Vec<Range<usize>>> {
     spans::check(text).ok()?;
     let fields = Fields::read(text, 0..text.len())?;
-    fields.list(if dialect == Dialect::Responses { "input" } else { "messages" })
+    fields.list(match dialect {
+        Dialect::Messages | Dialect::Chat => "messages",
+        Dialect::Responses => "input",
+        Dialect::Gemini => "contents",
+    })
 }
 
 /// Returns a print of messages that is the same wherever the client puts its marks for the cache, and whether it writes a
 /// text as a string or as a block.
-fn print(text: &str, items: &[Range<usize>]) -> Option<String> {
+pub(super) fn print(text: &str, items: &[Range<usize>]) -> Option<String> {
     let mut hash = Sha256::new();
     for item in items {
         let mut value = parse(&text.as_bytes()[item.clone()])?;
@@ -106,6 +118,7 @@ fn print(text: &str, items: &[Range<usize>]) -> Option<String> {
 mod tests {
     use super::super::{Labels, read};
     use super::*;
+    use crate::compact;
 
     /// A conversation of some rounds, each with a long result.
     fn long(rounds: usize) -> Value {
@@ -125,7 +138,8 @@ mod tests {
         let scanner = Scanner::builtin();
         let before = long(20).to_string();
         let budget = compact::tokens(&before) / 2;
-        let shortened = shorten(Dialect::Messages, before.as_bytes(), budget, &scanner).unwrap().unwrap();
+        let shortened =
+            shorten(Dialect::Messages, before.as_bytes(), budget, None, &scanner).unwrap().unwrap();
         let sent = |body: &str| {
             let at = shortened.find(Dialect::Messages, body.as_bytes())?;
             String::from_utf8(shortened.apply(body.as_bytes(), &at, &[])).ok()
@@ -144,7 +158,27 @@ mod tests {
         // Another history, and it is none of ours.
         after["messages"][1]["content"][0]["input"]["command"] = "make".into();
         assert_eq!(sent(&after.to_string()), None);
-        assert_eq!(shorten(Dialect::Gemini, before.as_bytes(), budget, &scanner).unwrap(), None);
+        assert_eq!(shorten(Dialect::Gemini, before.as_bytes(), budget, None, &scanner).unwrap(), None);
+    }
+
+    /// A model's words are taken if they are of what is taken out, and never for another history.
+    #[test]
+    fn a_summary_that_covers_what_is_taken_out_says_it() {
+        let scanner = Scanner::builtin();
+        let body = long(20).to_string();
+        let budget = compact::tokens(&body) / 2;
+        let words = "## What the user wanted\n- green tests, says the model".to_owned();
+        let said = |made_of: &Value| {
+            let summary = Summary::of(Dialect::Messages, made_of.to_string().as_bytes(), words.clone());
+            let shortened =
+                shorten(Dialect::Messages, body.as_bytes(), budget, summary.as_ref(), &scanner).unwrap();
+            shortened.unwrap().message
+        };
+        assert!(said(&long(18)).contains("green tests, says the model"));
+        assert!(!said(&long(2)).contains("says the model"), "too old");
+        let mut other = long(18);
+        other["messages"][0]["content"] = "something else".into();
+        assert!(!said(&other).contains("says the model"));
     }
 
     #[test]
@@ -154,7 +188,7 @@ mod tests {
         body["messages"].as_array_mut().unwrap().push(json!({"role": "assistant", "content": "done"}));
         body["messages"].as_array_mut().unwrap().push(json!({"role": "user", "content": "and now?"}));
         let body = body.to_string();
-        let shortened = shorten(Dialect::Messages, body.as_bytes(), 4_000, &scanner).unwrap().unwrap();
+        let shortened = shorten(Dialect::Messages, body.as_bytes(), 4_000, None, &scanner).unwrap().unwrap();
         let reading = read(Dialect::Messages, &Labels::default(), body.as_bytes());
         let insertions: Vec<Insertion> =
             reading.turns.iter().flat_map(|turn| turn.place.insertions("remember")).collect();

@@ -8,6 +8,8 @@ use crate::breaker::MAX_FAILURES;
 
 /// Of a window, this part may be filled, in percent.
 const FULL: u64 = 92;
+/// From this part on, whoever wants a model's summary asks for it, in percent: there must be room for the question.
+const NEAR: u64 = 80;
 /// A shortened conversation takes this part of a window, in percent.
 const SHORTENED: u64 = 50;
 /// What a model is taken to read of which nothing is known, in tokens.
@@ -90,6 +92,13 @@ pub enum Decision {
     },
 }
 
+/// Says whether a conversation will have to be shortened before long, so that its summary can be asked for.
+pub fn is_near(load: &Load, limits: &Limits) -> bool {
+    let tokens = load.read.saturating_add(load.written);
+    let is_open = !load.is_agents && load.failures < MAX_FAILURES;
+    is_open && tokens >= limits.window / 100 * NEAR && load.read <= limits.window
+}
+
 /// Decides after an answer.
 pub fn decide(load: &Load, limits: &Limits) -> Decision {
     let limit = limits.window / 100 * FULL;
@@ -139,6 +148,17 @@ mod tests {
         assert_eq!(decide(&Load { is_agents: true, ..full }, &limits), Decision::Clients);
         assert_eq!(decide(&Load { failures: 2, ..full }, &limits), Decision::Shorten { budget: 100_000 });
         assert_eq!(decide(&Load { failures: 3, ..full }, &limits), Decision::GaveUp { failures: 3 });
+    }
+
+    #[test]
+    fn a_summary_is_asked_for_before_it_is_needed() {
+        let limits = Limits { window: 200_000 };
+        let load = Load { read: 158_000, written: 2_000, ..Load::default() };
+        assert!(is_near(&load, &limits));
+        assert!(!is_near(&Load { written: 1_000, ..load }, &limits));
+        assert!(!is_near(&Load { is_agents: true, ..load }, &limits));
+        assert!(!is_near(&Load { failures: 3, ..load }, &limits));
+        assert!(!is_near(&Load { read: 200_001, ..load }, &limits));
     }
 
     #[test]

@@ -242,7 +242,7 @@ impl Ear {
         Self { hearer: Some(hearer), unpacking }
     }
 
-    fn piece(&mut self, bytes: &[u8]) {
+    pub(crate) fn piece(&mut self, bytes: &[u8]) {
         let Self { hearer: Some(hearer), unpacking } = self else { return };
         let heard = catch_unwind(AssertUnwindSafe(|| unpacking.take(bytes, |plain| hearer.piece(plain))));
         if heard.is_err() {
@@ -250,7 +250,7 @@ impl Ear {
         }
     }
 
-    fn end(self, end: End) -> Option<Usage> {
+    pub(crate) fn end(self, end: End) -> Option<Usage> {
         let hearer = self.hearer?;
         catch_unwind(AssertUnwindSafe(|| hearer.end(end))).ok().flatten()
     }

@@ -11,13 +11,16 @@ use hyper::body::Bytes;
 use hyper::header::HeaderMap;
 use memdir_core::gateway::Dialect;
 
+use super::again::Again;
+
 /// Puts memories into requests, and learns from answers.
 pub trait Memory: Send + Sync + 'static {
     /// Says whether a request is one to be read; only then is its body held.
     fn reads(&self, head: &Head) -> bool;
 
     /// Says what goes upstream in place of the body, and who hears the answer. The body is plain, whatever it was packed in.
-    fn prepare(&self, head: Head, body: Bytes) -> impl Future<Output = Prepared> + Send;
+    /// With `again` the same model can be asked something later.
+    fn prepare(&self, head: Head, body: Bytes, again: Again) -> impl Future<Output = Prepared> + Send;
 }
 
 /// The head of a request that asks a model for an answer, without anything that proves who asks.
@@ -108,7 +111,7 @@ impl Memory for NoMemory {
         false
     }
 
-    async fn prepare(&self, _head: Head, body: Bytes) -> Prepared {
+    async fn prepare(&self, _head: Head, body: Bytes, _again: Again) -> Prepared {
         Prepared::untouched(body)
     }
 }

@@ -9,6 +9,7 @@
 //! means to have memory is somebody else's: look at [`Memory`]. Without it every byte passes as it came.
 
 mod address;
+mod again;
 mod body;
 mod config;
 mod connect;
@@ -33,6 +34,7 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::listen::{self, House, Sockets};
 
 pub use address::{Base, BaseError};
+pub use again::Again;
 pub use config::{Access, Config, Key, Token, Upstream};
 pub use memory::{End, Head, Hearer, Memory, NoMemory, Note, Prepared, Usage};
 pub use relay::Gateway;

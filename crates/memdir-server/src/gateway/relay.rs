@@ -16,6 +16,7 @@ use memdir_core::gateway::Dialect;
 use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::again::{Again, Asked};
 use super::body::{BodyError, Ear, Held, Passed, Passing, Relayed, Sent};
 use super::config::{Config, Token, Upstream};
 use super::connect::{ConnectError, Connector};
@@ -63,9 +64,9 @@ struct Settled {
 
 /// The way to an upstream, with connections that wait for the next request.
 #[derive(Debug)]
-struct Way {
-    upstream: Upstream,
-    host: HeaderValue,
+pub(super) struct Way {
+    pub(super) upstream: Upstream,
+    pub(super) host: HeaderValue,
     client: Client<Connector, Sent>,
 }
 
@@ -90,7 +91,7 @@ impl Caller {
 
 /// Why a request was not passed on, or not answered.
 #[derive(Debug, thiserror::Error)]
-enum Refusal {
+pub(super) enum Refusal {
     #[error("{message}")]
     Door { status: u16, message: String },
     #[error("programs of other users need the token of this gateway")]
@@ -116,7 +117,7 @@ enum Refusal {
 }
 
 impl Refusal {
-    fn status(&self) -> u16 {
+    pub(super) fn status(&self) -> u16 {
         match self {
             Self::Door { status, .. } => *status,
             Self::Stranger => 403,
@@ -282,7 +283,7 @@ impl<M: Memory> Gateway<M> {
     async fn pass_on(
         &self,
         settled: &Settled,
-        way: &Way,
+        way: &Arc<Way>,
         head: &Parts,
         body: Incoming,
         admitted: &Admitted<'_>,
@@ -299,8 +300,25 @@ impl<M: Memory> Gateway<M> {
         let is_read = !settled.config.off && admitted.is_known;
         let asked =
             if is_read { asked(way, head, path).filter(|head| self.memory.reads(head)) } else { None };
+        let query = head.uri.query().map(|query| way.query(query, &settled.config.access.token));
+        let uri = way.upstream.base.join(path, query.as_deref()).ok_or(route::NoRoute::Odd)?;
         let up = match asked {
-            Some(asked) => self.remember(asked, &head.headers, body).await?,
+            Some(asked) => {
+                let again = Again {
+                    asked: Arc::new(Asked {
+                        way: way.clone(),
+                        method: head.method.clone(),
+                        uri: uri.clone(),
+                        headers: head.headers.clone(),
+                        extensions: head.extensions.clone(),
+                        token: settled.config.access.token.clone(),
+                        route: record.route().to_owned(),
+                        status: self.status.clone(),
+                        streams: self.streams.clone(),
+                    }),
+                };
+                self.remember(asked, &head.headers, body, again).await?
+            }
             None => Up::passing(Passing::new(body)),
         };
         record.note = up.note;
@@ -311,8 +329,6 @@ impl<M: Memory> Gateway<M> {
             new_length: up.new_length,
             is_heard: up.hearer.is_some(),
         };
-        let query = head.uri.query().map(|query| way.query(query, &settled.config.access.token));
-        let uri = way.upstream.base.join(path, query.as_deref()).ok_or(route::NoRoute::Odd)?;
         let request = request(head, uri, headers::upward(&head.headers, changes), up.body);
         let answer = way.send(request).await?;
         record.answered(answer.status().as_u16());
@@ -320,7 +336,13 @@ impl<M: Memory> Gateway<M> {
     }
 
     /// Lets memory see a request. Whatever becomes of that, the request goes on.
-    async fn remember(&self, head: Head, headers: &HeaderMap, body: Incoming) -> Result<Up, Refusal> {
+    async fn remember(
+        &self,
+        head: Head,
+        headers: &HeaderMap,
+        body: Incoming,
+        again: Again,
+    ) -> Result<Up, Refusal> {
         let passing = Passing::new(body);
         let length = passing_length(&passing).unwrap_or(MAX_HELD);
         let kib = u32::try_from(length.div_ceil(1 << 10)).unwrap_or(u32::MAX);
@@ -333,7 +355,7 @@ impl<M: Memory> Gateway<M> {
         let Some(plain) = packed::unpack(headers, &came, MAX_UNPACKED) else { return Ok(Up::whole(came)) };
         let (memory, body) = (self.memory.clone(), plain.clone());
         // On its own, so that a fault of it is not a fault of the request.
-        let prepared = tokio::spawn(async move { memory.prepare(head, body).await });
+        let prepared = tokio::spawn(async move { memory.prepare(head, body, again).await });
         let Ok(Ok(Prepared { body, hearer, note })) = tokio::time::timeout(MEMORY_PATIENCE, prepared).await
         else {
             return Ok(Up::whole(came));
@@ -426,8 +448,8 @@ impl Settled {
         Self { config, names, ways }
     }
 
-    fn way(&self, name: &str) -> Option<&Way> {
-        self.ways.iter().find(|way| way.upstream.name == name).map(Arc::as_ref)
+    fn way(&self, name: &str) -> Option<&Arc<Way>> {
+        self.ways.iter().find(|way| way.upstream.name == name)
     }
 }
 
@@ -445,7 +467,7 @@ impl Way {
         Some(Self { upstream, host, client })
     }
 
-    async fn send(&self, request: Request<Sent>) -> Result<Response<Incoming>, Refusal> {
+    pub(super) async fn send(&self, request: Request<Sent>) -> Result<Response<Incoming>, Refusal> {
         let name = || self.upstream.name.clone();
         let answered = tokio::time::timeout(ANSWER_PATIENCE, self.client.request(request)).await;
         let answered = answered.map_err(|_| Refusal::Silent { name: name() })?;

@@ -207,6 +207,11 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    /// Returns the route that it is counted under.
+    pub(crate) fn route(&self) -> &str {
+        &self.route
+    }
+
     /// Writes down with which status it was answered.
     pub(crate) fn answered(&mut self, status: u16) {
         self.answered = status;

@@ -13,7 +13,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use hyper::body::Bytes;
 use memdir_server::gateway::{
-    Access, Base, Config, End, Gateway, Head, Hearer, Memory, Note, Prepared, Token, Upstream, Usage, serve,
+    Access, Again, Base, Config, End, Gateway, Head, Hearer, Memory, Note, Prepared, Token, Upstream, Usage,
+    serve,
 };
 use memdir_server::listen::Sockets;
 
@@ -31,7 +32,7 @@ impl Memory for Told {
         !head.headers.contains_key("x-unread")
     }
 
-    async fn prepare(&self, head: Head, body: Bytes) -> Prepared {
+    async fn prepare(&self, head: Head, body: Bytes, _again: Again) -> Prepared {
         self.seen.lock().unwrap().send((head, body.clone())).unwrap();
         let heard = self.heard.lock().unwrap().clone();
         let hearer: Box<dyn Hearer> =

@@ -2,7 +2,7 @@
 //! learns from it.
 
 use memdir_core::change::Surface;
-use memdir_core::gateway::{Answer, Decision, Limits, Load, decide, window};
+use memdir_core::gateway::{Answer, Decision, Limits, Load, decide, is_near, window};
 use memdir_store::evidence::{self, Sign, Witness};
 use memdir_store::gateway::Said;
 use memdir_store::place;
@@ -11,37 +11,55 @@ use memdir_store::session::Session;
 
 use super::Desk;
 use super::passing::Passing;
+use super::summing::{self, Way};
 use crate::context::{Context, is_remote};
 use crate::failure::Failure;
 use crate::work;
 
 /// Looks at an answer. Nobody waits for it, and what cannot be done costs a lesson, no memory.
-pub(super) fn heard(desk: &Desk, passing: &Passing, answer: &Answer) {
-    weigh(desk, passing, answer);
+pub(super) fn heard(desk: &Desk, passing: &Passing, answer: &Answer, way: Option<&Way>) {
+    let fill = weigh(desk, passing, answer);
     // Where hooks speak they also listen, and the agent has a file of its own.
     if !passing.reading().has_frame {
         let _ = learn(desk, passing, answer);
+        match (fill, way) {
+            (Fill::Full { budget, read }, _) => passing.shorten(desk, budget, read),
+            (Fill::Near, Some(way)) => {
+                let _ = summing::sum_up(desk, passing, way);
+            }
+            (Fill::Near | Fill::Fits, _) => {}
+        }
     }
 }
 
-/// Decides whether the conversation must be shortened with its next request (AC-05).
-fn weigh(desk: &Desk, passing: &Passing, answer: &Answer) {
-    let Some(usage) = answer.usage else { return };
+/// How full a conversation is.
+enum Fill {
+    Fits,
+    /// It must be shortened before long.
+    Near,
+    /// It must be shortened now (AC-05).
+    Full {
+        /// To so many tokens.
+        budget: u64,
+        /// What was read just now.
+        read: u64,
+    },
+}
+
+fn weigh(desk: &Desk, passing: &Passing, answer: &Answer) -> Fill {
+    let Some(usage) = answer.usage else { return Fill::Fits };
     let reading = passing.reading();
     let limits = Limits { window: window(&reading.model) };
-    desk.conversations.update(passing.id(), crate::context::now(), |known| {
-        let load = Load {
-            read: usage.read(),
-            written: usage.output,
-            is_agents: reading.is_agents,
-            failures: known.failures,
-        };
+    let (failures, unsummed) = desk.conversations.update(passing.id(), crate::context::now(), |known| {
         known.read = usage.read();
-        known.due = match decide(&load, &limits) {
-            Decision::Shorten { budget } => Some(budget),
-            _ => None,
-        };
+        (known.failures, known.unsummed)
     });
+    let load = Load { read: usage.read(), written: usage.output, is_agents: reading.is_agents, failures };
+    match decide(&load, &limits) {
+        Decision::Shorten { budget } => Fill::Full { budget, read: usage.read() },
+        _ if is_near(&Load { failures: unsummed, ..load }, &limits) => Fill::Near,
+        _ => Fill::Fits,
+    }
 }
 
 /// Notes what was said, and wishes for it to be learned from once the turn is over.

@@ -7,6 +7,7 @@ use memdir_server::gateway::{End, Hearer, Usage};
 use tokio::runtime::Handle;
 
 use super::passing::Passing;
+use super::summing::Way;
 use super::{Desk, after};
 
 /// Listens to one answer.
@@ -16,11 +17,13 @@ pub(super) struct Listening {
     desk: Arc<Desk>,
     passing: Arc<Passing>,
     handle: Handle,
+    /// The way that the request went, if more may be asked on it.
+    way: Option<Way>,
 }
 
 impl Listening {
-    pub(super) fn new(ear: Ear, desk: &Arc<Desk>, passing: &Arc<Passing>) -> Self {
-        Self { ear, desk: desk.clone(), passing: passing.clone(), handle: Handle::current() }
+    pub(super) fn new(ear: Ear, desk: &Arc<Desk>, passing: &Arc<Passing>, way: Option<Way>) -> Self {
+        Self { ear, desk: desk.clone(), passing: passing.clone(), handle: Handle::current(), way }
     }
 }
 
@@ -30,7 +33,7 @@ impl Hearer for Listening {
     }
 
     fn end(self: Box<Self>, end: End) -> Option<Usage> {
-        let Self { ear, desk, passing, handle } = *self;
+        let Self { ear, desk, passing, handle, way } = *self;
         let answer = ear.finish();
         let usage = answer.usage.map(|usage| Usage {
             input: usage.read(),
@@ -42,7 +45,7 @@ impl Hearer for Listening {
         }
         // Half an answer is none: the client asks again.
         if end == End::Whole && answer.is_over {
-            drop(handle.spawn_blocking(move || after::heard(&desk, &passing, &answer)));
+            drop(handle.spawn_blocking(move || after::heard(&desk, &passing, &answer, way.as_ref())));
         }
         usage
     }

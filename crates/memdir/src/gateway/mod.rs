@@ -5,6 +5,7 @@
 //!   request ─▶ Passing::read ─▶ put back what was put in before ─▶ remember, if the user has said something new ─▶ body
 //!              (blocking pool)   (conversations/<id>.json)          (the desk of the hooks, within its deadline)
 //!   answer  ─▶ Listening ─▶ after: how full it is · what was said (said/<id>.jsonl) · the queue of the hooks
+//!                                  └▶ nearly full: summing asks the same model for a summary, if the user wants that
 //! ```
 //!
 //! The agent does not know of any of it and waits for it, so it fails open: a request that cannot be read, a vault that is
@@ -20,6 +21,7 @@
 mod after;
 mod hearing;
 mod passing;
+mod summing;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -29,15 +31,17 @@ use std::time::Duration;
 
 use hyper::body::Bytes;
 use memdir_core::gateway::{Ear, Labels};
-use memdir_server::gateway::{Head, Hearer, Memory, Note, Prepared};
+use memdir_server::gateway::{Again, Head, Hearer, Memory, Note, Prepared};
 use memdir_store::gateway::Conversations;
 use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use crate::hook;
 use hearing::Listening;
 use passing::{Passing, Request};
+use summing::Way;
 
 /// Old conversations are looked for once in so many requests.
 const SWEEP: usize = 1_000;
@@ -60,6 +64,8 @@ pub(super) struct Desk {
     /// The last answers, each with its conversation: a client may leave its history to the service and name only those.
     answers: Mutex<VecDeque<(String, String)>>,
     n_requests: AtomicUsize,
+    /// How many summaries may be asked for besides those that are.
+    pub(super) summing: Semaphore,
 }
 
 impl Desk {
@@ -88,6 +94,7 @@ impl Remembering {
             conversations: Conversations::below(home),
             answers: Mutex::default(),
             n_requests: AtomicUsize::new(0),
+            summing: Semaphore::new(summing::AT_ONCE),
         };
         Self { desk: Arc::new(desk) }
     }
@@ -98,7 +105,7 @@ impl Memory for Remembering {
         true
     }
 
-    async fn prepare(&self, head: Head, body: Bytes) -> Prepared {
+    async fn prepare(&self, head: Head, body: Bytes, again: Again) -> Prepared {
         let labels = Labels::of(|name| head.headers.get(name).and_then(|value| value.to_str().ok()));
         let request = Request { dialect: head.dialect, labels, body: body.clone() };
         let desk = self.desk.clone();
@@ -115,12 +122,25 @@ impl Memory for Remembering {
             replayed: passing.replayed(),
             kind: passing.kind().as_str(),
         };
-        let hearer = passing.is_heard().then(|| Listening::new(Ear::new(head.dialect), &self.desk, &passing));
-        let hearer = hearer.map(|hearer| Box::new(hearer) as Box<dyn Hearer>);
-        match within(hook::time_for_start(), move || passing.body(&new)).await {
-            Some(Some(body)) => Prepared { body: Bytes::from(body), hearer, note },
-            _ => Prepared { hearer, note: Note { injected: 0, replayed: 0, ..note }, body },
-        }
+        let put_in = {
+            let passing = passing.clone();
+            within(hook::time_for_start(), move || passing.body(&new)).await.flatten()
+        };
+        let (body, note) = match put_in {
+            Some(body) => (Bytes::from(body), note),
+            None => (body, Note { injected: 0, replayed: 0, ..note }),
+        };
+        let hearer = passing.is_heard().then(|| {
+            let way = passing.may_be_summed_up(body.len()).then(|| Way {
+                again,
+                sent: body.clone(),
+                upstream: head.upstream,
+                handle: Handle::current(),
+            });
+            let listening = Listening::new(Ear::new(head.dialect), &self.desk, &passing, way);
+            Box::new(listening) as Box<dyn Hearer>
+        });
+        Prepared { body, hearer, note }
     }
 }
 

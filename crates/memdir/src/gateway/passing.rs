@@ -9,7 +9,7 @@ use hyper::body::Bytes;
 use jiff::Timestamp;
 use memdir_core::compact;
 use memdir_core::gateway::{
-    Dialect, Kind, Labels, Reading, Shortened, Turn, read, reminder, shorten, splice,
+    Dialect, Kind, Labels, Reading, Shortened, Turn, read, reminder, shorten, splice, window,
 };
 use memdir_core::hash::ContentHash;
 use memdir_core::host::{Agent, Moment, Occasion, Source};
@@ -88,7 +88,10 @@ impl Passing {
             known
         };
         if reading.kind == Kind::Main {
-            self.shortened = self.shorten(desk);
+            let (dialect, body) = (self.request.dialect, &self.request.body);
+            let shortened = self.known.shortened.clone();
+            self.shortened =
+                shortened.and_then(|shortened| Some((shortened.clone(), shortened.find(dialect, body)?)));
         }
         if self.known.before > 0 {
             self.session = format!("{}-{}", self.session, self.known.before);
@@ -112,6 +115,23 @@ impl Passing {
     /// Says whether the answer is of interest.
     pub(super) fn is_heard(&self) -> bool {
         self.reading.kind == Kind::Main && self.has_memory()
+    }
+
+    /// Says whether its summary may be asked for after the answer, as far as that is known before: it takes up a good part of
+    /// the window. What goes up has this many bytes.
+    pub(super) fn may_be_summed_up(&self, n_bytes: usize) -> bool {
+        let half = window(&self.reading.model) / 2;
+        let estimated = (n_bytes / compact::CHARS_A_TOKEN) as u64;
+        self.reading.follows.is_none() && !self.reading.is_agents && self.known.read.max(estimated) >= half
+    }
+
+    pub(super) fn dialect(&self) -> Dialect {
+        self.request.dialect
+    }
+
+    /// Returns the body that came.
+    pub(super) fn came(&self) -> &[u8] {
+        &self.request.body
     }
 
     pub(super) fn kind(&self) -> Kind {
@@ -282,30 +302,19 @@ impl Passing {
         }
     }
 
-    /// Finds the summary of what was too long, or makes one if it has become too long (AC-01). What was summed up before is
-    /// summed up anew with what came since; nothing is summed up twice in one state.
-    fn shorten(&self, desk: &Desk) -> Option<(Shortened, Range<usize>)> {
-        let (dialect, body) = (self.request.dialect, &self.request.body);
-        let known = self.known.shortened.as_ref().and_then(|shortened| {
-            let at = shortened.find(dialect, body)?;
-            Some((shortened.clone(), at))
-        });
-        let Some(due) = self.known.due.filter(|_| !self.reading.has_frame) else { return known };
-        let made = self.summed_up(desk, due);
-        desk.conversations.update(self.id(), self.now, |known| {
-            known.due = None;
-            match &made {
-                Some((shortened, _)) => {
-                    known.shortened = Some(shortened.clone());
-                    known.failures = 0;
-                }
-                None => known.failures += 1,
+    /// Shortens the conversation to so many tokens, as the service counts them, from its next request on (AC-01). The service
+    /// has just read `read` of them. What was summed up before is summed up anew with what came since.
+    pub(super) fn shorten(&self, desk: &Desk, due: u64, read: u64) {
+        let made = self.summed_up(desk, due, read);
+        desk.conversations.update(self.id(), self.now, |known| match made {
+            Some(shortened) => {
+                (known.shortened, known.summary, known.failures) = (Some(shortened), None, 0);
             }
+            None => known.failures += 1,
         });
-        made.or(known)
     }
 
-    fn summed_up(&self, desk: &Desk, due: u64) -> Option<(Shortened, Range<usize>)> {
+    fn summed_up(&self, desk: &Desk, due: u64, read: u64) -> Option<Shortened> {
         let (dialect, body) = (self.request.dialect, &self.request.body);
         let text = str::from_utf8(body).ok()?;
         let env = self.environment(desk);
@@ -313,10 +322,9 @@ impl Passing {
         let scanner = Context::unheard(env, place).ok()?.scanner().ok()?;
         // The service counts in its own way: what it read is set beside what we would have counted.
         let estimated = compact::tokens(text) as u64;
-        let budget = due.saturating_mul(estimated) / self.known.read.max(estimated).max(1);
-        let shortened = shorten(dialect, body, usize::try_from(budget).ok()?, &scanner).ok().flatten()?;
-        let at = shortened.find(dialect, body)?;
-        Some((shortened, at))
+        let budget = due.saturating_mul(estimated) / read.max(estimated).max(1);
+        let summary = desk.conversations.known(self.id()).summary;
+        shorten(dialect, body, usize::try_from(budget).ok()?, summary.as_ref(), &scanner).ok().flatten()
     }
 }
 

@@ -8,5 +8,6 @@ mod memory;
 mod passing;
 mod smuggling;
 mod streams;
+mod summaries;
 mod upstreams;
 mod wire;

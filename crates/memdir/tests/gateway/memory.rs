@@ -14,14 +14,14 @@ use crate::wire::until;
 const SAVED: &str = "Integration tests use a real PostgreSQL database, never mocks.";
 const PROMPT: &str = "which database do the integration tests use?";
 /// A machine under load is slow, and what is late is left out.
-const PATIENT: &str = "20000";
+pub(crate) const PATIENT: &str = "20000";
 /// The first words that a session is told.
 const START: &str = "This machine keeps memory for you between sessions";
 
 /// A user with one memory, a gateway and a model behind it.
-struct World {
-    house: House,
-    model: ModelServer,
+pub(crate) struct World {
+    pub(crate) house: House,
+    pub(crate) model: ModelServer,
 }
 
 impl World {
@@ -34,10 +34,16 @@ impl World {
     }
 
     fn with(rules: Vec<Rule>, deadline: &str) -> Self {
+        Self::set(rules, deadline, "")
+    }
+
+    /// With settings beside those of the upstreams.
+    pub(crate) fn set(rules: Vec<Rule>, deadline: &str, settings: &str) -> Self {
         let model = ModelServer::start(rules);
         let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_memdir"));
         sandbox.save("test-database", SAVED);
-        fs::write(sandbox.state().join("config.toml"), all_to(&model.url())).unwrap();
+        fs::write(sandbox.state().join("config.toml"), format!("{settings}{}", all_to(&model.url())))
+            .unwrap();
         Self { house: open(sandbox, deadline), model }
     }
 
@@ -53,7 +59,7 @@ impl World {
     }
 
     /// Sends a body and returns what the model got.
-    fn send(&self, path: &str, headers: &[(&str, &str)], body: &Value) -> Request {
+    pub(crate) fn send(&self, path: &str, headers: &[(&str, &str)], body: &Value) -> Request {
         let answer = self.house.ask("POST", path, headers, body.to_string().as_bytes());
         assert_eq!(answer.status, 200, "{}", answer.text());
         self.model.requests().pop().unwrap()
@@ -264,11 +270,11 @@ fn a_conversation_that_is_too_long_is_shortened_and_stays_shortened() {
     };
     let first = ask(&messages);
     assert!(first.raw().len() > 30_000);
-    let weighed = || {
+    let shortened = || {
         let folder = fs::read_dir(world.house.sandbox.state().join("gateway/conversations")).unwrap();
-        folder.flatten().any(|file| fs::read_to_string(file.path()).unwrap().contains("\"due\":6"))
+        folder.flatten().any(|file| fs::read_to_string(file.path()).unwrap().contains("\"shortened\":{"))
     };
-    until("the answer was weighed", weighed);
+    until("it was shortened", shortened);
     messages.push(json!({"role": "assistant", "content": "next"}));
     messages.push(json!({"role": "user", "content": "and now?"}));
     world.model.follow(vec![Rule::always().says("next").reading(60_000)]);

@@ -16,6 +16,8 @@ pub struct GatewaySettings {
     pub always_token: bool,
     /// `gateway.max_streams`: how many requests are answered at a time.
     pub max_streams: u32,
+    /// `gateway.summaries`: whether a conversation's own model sums it up before it is shortened.
+    pub has_model_summaries: bool,
     /// `[gateway.upstreams.NAME]`: services beside the vendors, or other addresses of theirs.
     pub upstreams: BTreeMap<String, UpstreamSettings>,
 }
@@ -38,6 +40,7 @@ impl Default for GatewaySettings {
             memory: true,
             always_token: false,
             max_streams: 2_048,
+            has_model_summaries: false,
             upstreams: BTreeMap::new(),
         }
     }
@@ -76,7 +79,16 @@ pub(super) fn take(
             }
             _ => Some("is not 1 to 100000"),
         },
-        ("listen" | "memory" | "token" | "max_streams", _) => Some("has a value of the wrong kind"),
+        ("summaries", toml::Value::String(word)) => match word.as_str() {
+            "model" | "rules" => {
+                gateway.has_model_summaries = word == "model";
+                None
+            }
+            _ => Some("is neither `model` nor `rules`"),
+        },
+        ("listen" | "memory" | "token" | "max_streams" | "summaries", _) => {
+            Some("has a value of the wrong kind")
+        }
         _ => match below.strip_prefix("upstreams.") {
             Some(rest) => take_upstream(&mut gateway.upstreams, rest, value),
             None => Some("is unknown"),
@@ -126,11 +138,12 @@ mod tests {
     #[test]
     fn the_user_says_where_requests_go() {
         let (gateway, ignored) = read(
-            "[gateway]\nlisten = \"127.0.0.1:4738\"\nmemory = false\ntoken = \"always\"\nmax_streams = 10\n\
+            "[gateway]\nlisten = \"127.0.0.1:4738\"\nmemory = false\ntoken = \"always\"\nmax_streams = 10\nsummaries = \"model\"\n\
              [gateway.upstreams.local]\nurl = \"http://10.0.0.7:8000\"\nprivate = true\nkey = \"local\"\n",
         );
         assert_eq!(ignored, Vec::<String>::new());
         assert!(!gateway.memory && gateway.always_token && gateway.max_streams == 10);
+        assert!(gateway.has_model_summaries);
         let local = UpstreamSettings {
             url: Some("http://10.0.0.7:8000".to_owned()),
             private: true,
