@@ -151,6 +151,8 @@ pub(crate) struct Passed {
     ear: Option<Ear>,
     status: u16,
     record: Option<Record>,
+    /// Why it broke off, for the next who asks.
+    broken: Option<hyper::Error>,
     _place: OwnedSemaphorePermit,
 }
 
@@ -162,7 +164,7 @@ impl Passed {
         record: Record,
         place: OwnedSemaphorePermit,
     ) -> Self {
-        Self { body, ear, status, record: Some(record), _place: place }
+        Self { body, ear, status, record: Some(record), broken: None, _place: place }
     }
 
     fn end(&mut self, is_whole: bool) {
@@ -201,6 +203,9 @@ impl Body for Relayed {
             }
             Self::Theirs(passed) => passed,
         };
+        if let Some(err) = passed.broken.take() {
+            return Poll::Ready(Some(Err(err)));
+        }
         let frame = ready!(Pin::new(&mut passed.body).poll_frame(cx));
         match &frame {
             Some(Ok(frame)) => {
@@ -211,6 +216,12 @@ impl Body for Relayed {
             }
             Some(Err(_)) => passed.end(false),
             None => passed.end(true),
+        }
+        // What came before the break is still on its way: a connection that hears of it now drops what it has not written.
+        if let Some(Err(err)) = frame {
+            passed.broken = Some(err);
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
         }
         Poll::Ready(frame)
     }
