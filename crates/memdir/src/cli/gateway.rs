@@ -28,6 +28,8 @@ use crate::ui::Ui;
 use log::Log;
 use settled::Settings;
 
+pub(crate) use status::answers;
+
 /// Where it listens if nothing is said.
 const LISTEN: &str = "127.0.0.1:4738";
 /// The directory of the gateway below the state root.
@@ -133,7 +135,7 @@ fn stand(args: &Args, memory: Remembering, home: PathBuf) -> Result<Outcome, Fai
         let bound = listener.local_addr().map_err(in_use)?;
         let streams = serve::places(settings.max_streams(), FILES_EACH, OTHER_FILES);
         let log = Log::start(&settings, args.log);
-        let gateway = Gateway::new(memory, settings.config(), bound.port(), streams).with_log(log);
+        let gateway = Gateway::new(memory.clone(), settings.config(), bound.port(), streams).with_log(log);
         let gateway = Arc::new(gateway);
         let (stop, at_once) = (serve::stop(1)?, serve::stop(2)?);
         let sockets =
@@ -147,6 +149,7 @@ fn stand(args: &Args, memory: Remembering, home: PathBuf) -> Result<Outcome, Fai
             () = gateway::serve(listener, gateway, sockets, stop) => {}
             () = at_once => {}
         }
+        memory.stop();
         following.abort();
         Ok(Outcome::Done)
     })

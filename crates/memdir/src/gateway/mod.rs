@@ -34,7 +34,7 @@ use memdir_core::gateway::{Ear, Labels};
 use memdir_server::gateway::{Again, Head, Hearer, Memory, Note, Prepared};
 use memdir_store::gateway::Conversations;
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -66,6 +66,8 @@ pub(super) struct Desk {
     n_requests: AtomicUsize,
     /// How many summaries may be asked for besides those that are.
     pub(super) summing: Semaphore,
+    /// Whether the gateway is about to end.
+    pub(super) is_over: watch::Sender<bool>,
 }
 
 impl Desk {
@@ -95,8 +97,14 @@ impl Remembering {
             answers: Mutex::default(),
             n_requests: AtomicUsize::new(0),
             summing: Semaphore::new(summing::AT_ONCE),
+            is_over: watch::Sender::new(false),
         };
         Self { desk: Arc::new(desk) }
+    }
+
+    /// Gives up what waits for a model; what is being written is written to its end.
+    pub(crate) fn stop(&self) {
+        self.desk.is_over.send_replace(true);
     }
 }
 

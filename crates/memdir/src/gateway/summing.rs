@@ -16,6 +16,7 @@ use memdir_server::gateway::{Again, End, Hearer, Note, Usage as Took};
 use memdir_store::costs::Job;
 use memdir_store::place;
 use tokio::runtime::Handle;
+use tokio::sync::watch;
 
 use super::Desk;
 use super::passing::Passing;
@@ -50,7 +51,7 @@ pub(super) fn sum_up(desk: &Desk, passing: &Passing, way: &Way) -> Result<(), Fa
     }
     let Ok(_place) = desk.summing.try_acquire() else { return Ok(()) };
     let context = Context::unheard(env, place)?;
-    let words = ask(passing, way, &context);
+    let words = ask(desk, passing, way, &context);
     let made =
         words.ok().and_then(|words| Summary::of(dialect, body, clean(&words, &context.scanner().ok()?)));
     desk.conversations.update(passing.id(), crate::context::now(), |known| match made {
@@ -60,10 +61,11 @@ pub(super) fn sum_up(desk: &Desk, passing: &Passing, way: &Way) -> Result<(), Fa
     Ok(())
 }
 
-fn ask(passing: &Passing, way: &Way, context: &Context) -> Result<String, ModelError> {
+fn ask(desk: &Desk, passing: &Passing, way: &Way, context: &Context) -> Result<String, ModelError> {
     let reading = passing.reading();
     let model = Here {
         way,
+        is_over: desk.is_over.subscribe(),
         conversation: passing.conversation().map(str::to_owned),
         dialect: passing.dialect(),
         name: reading.model.clone(),
@@ -89,6 +91,8 @@ fn clean(words: &str, scanner: &Scanner) -> String {
 /// The model of a conversation, asked behind its last message.
 struct Here<'w> {
     way: &'w Way,
+    /// Whether nobody waits any more.
+    is_over: watch::Receiver<bool>,
     conversation: Option<String>,
     dialect: Dialect,
     name: String,
@@ -120,7 +124,13 @@ impl Model for Here<'_> {
         let note = Note { conversation: self.conversation.clone(), kind: "summary", ..Note::default() };
         let heard = Arc::default();
         let hearer = Box::new(Catching { ear: Ear::new(self.dialect), heard: Arc::clone(&heard) });
-        let end = self.way.handle.block_on(self.way.again.ask(Bytes::from(body), note, hearer));
+        let asking = self.way.again.ask(Bytes::from(body), note, hearer);
+        let end = self.way.handle.block_on(async {
+            tokio::select! {
+                end = asking => end,
+                _ = self.is_over.wait_for(|is_over| *is_over) => End::Cut,
+            }
+        });
         let heard = heard.lock().unwrap_or_else(PoisonError::into_inner).take();
         match (end, heard) {
             (End::Whole, Some(answer)) if answer.is_over => Ok(answered(answer)),

@@ -1,5 +1,7 @@
 //! Summaries by a conversation's own model: asked behind its own bytes, once, and used when it has become too long.
 
+use std::time::Duration;
+
 use memdir_testkit::{Request, Rule};
 use serde_json::{Value, json};
 
@@ -147,4 +149,22 @@ fn a_model_that_sums_nothing_up_is_left_alone() {
     talk.say("now", FULL);
     talk.known("\"shortened\":{");
     assert!(talk.say("and?", MUCH).raw().contains("What happened before this point"));
+}
+
+/// Who is told to stop does not wait for a model.
+#[test]
+fn a_gateway_that_is_stopped_waits_for_no_summary() {
+    let mut talk = Talk::new(Vec::new(), BY_MODEL, "/v1/chat/completions");
+    talk.say("begin", MUCH);
+    talk.known(&format!("\"read\":{MUCH}"));
+    let slow = Rule::always().having(ASKED).waits(Duration::from_secs(120)).says(WORDS);
+    talk.world.model.follow(vec![slow, Rule::always().says("next").reading(NEAR)]);
+    talk.messages.push(json!({"role": "user", "content": "go on"}));
+    let body = json!({"model": "m", "tools": [1], "messages": talk.messages}).to_string();
+    assert_eq!(talk.world.house.ask("POST", talk.path, &[], body.as_bytes()).status, 200);
+    until("it is asked", || talk.asked().len() == 1);
+    talk.world.house.signal("TERM");
+    until("it has ended", || talk.world.house.child.try_wait().unwrap().is_some());
+    assert!(talk.world.house.child.wait().unwrap().success());
+    assert!(!talk.world.house.said().contains("panicked"), "{}", talk.world.house.said());
 }

@@ -262,3 +262,29 @@ fn a_plugin_that_was_switched_off_is_told() {
     assert!(message(&report, "agent-switched-off").contains("plugin of Claude Code"), "{report:#}");
     assert!(!rules(&report).contains(&"agent-not-told"), "{report:#}");
 }
+
+/// Whoever is led to a gateway needs one.
+#[test]
+fn an_agent_that_asks_a_silent_gateway_is_a_problem() {
+    let world = World::new();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    std::fs::create_dir_all(world.sandbox.state()).unwrap();
+    let settings = format!("[gateway]\nlisten = \"127.0.0.1:{port}\"\n");
+    std::fs::write(world.sandbox.state().join("config.toml"), settings).unwrap();
+    world.init(&["--agent", "claude-code", "codex"]).ok();
+    world.init(&["--gateway", "--agent", "claude-code", "codex"]).ok();
+    let is_silent = || {
+        let report = world.memdir(&["doctor", "--json"]).env("PATH", "/usr/bin:/bin").run().json();
+        rules(&report).iter().filter(|rule| **rule == "agent-gateway").count()
+    };
+    assert_eq!(is_silent(), 2, "one for each agent");
+    let mut gateway = world.memdir(&["gateway"]).spawn();
+    let begin = std::time::Instant::now();
+    while is_silent() > 0 {
+        assert!(begin.elapsed() < std::time::Duration::from_secs(60), "the gateway answers");
+    }
+    gateway.kill();
+    assert_eq!(is_silent(), 2);
+    world.init(&["--gateway", "--remove"]).ok();
+    assert_eq!(is_silent(), 0, "nobody asks it any more");
+}

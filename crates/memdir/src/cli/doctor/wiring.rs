@@ -2,7 +2,7 @@
 //!
 //! Only programs that the user's own settings name are run, or this very one: what a repository ships is never started.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use memdir_core::host::Agent;
@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 
 use super::probe;
 use super::sandbox::Seen;
-use crate::cli::init::{Machine, SettingsFile, chosen};
+use crate::cli::gateway;
+use crate::cli::init::{Machine, SettingsFile, chosen, gateways};
 use crate::context::Context;
 
 /// An agent does nothing with what it was told.
@@ -63,6 +64,7 @@ pub(super) fn survey(context: &Context) -> Survey {
             survey.agents.push(checked);
         }
     }
+    doctor.look_for_gateways(&gateways(context));
     survey.findings = doctor.findings;
     survey
 }
@@ -269,6 +271,30 @@ impl Doctor<'_> {
             let message = format!("{} {what}: {}; {}", checked.agent.title(), switch.says, switch.hint());
             if !self.findings.iter().any(|known| known.message == message) {
                 self.find(Severity::Warning, SWITCHED_OFF, Some(&switch.path), message, None);
+            }
+        }
+    }
+
+    /// An agent that is led to a gateway needs one.
+    fn look_for_gateways(&mut self, bases: &BTreeSet<String>) {
+        let is_led = |agent: Agent, base: &String| {
+            let file = wiring::address_file(agent, &self.machine.at, base, [])?;
+            let path = chosen(&file);
+            let text = SettingsFile::read(&path).ok()?.text?;
+            wiring::look(&text, &file.content).is_ok_and(|found| !found.is_empty()).then_some((agent, path))
+        };
+        for base in bases {
+            let led: Vec<_> = Agent::ALL.into_iter().filter_map(|agent| is_led(agent, base)).collect();
+            if led.is_empty() || gateway::answers(base) {
+                continue;
+            }
+            for (agent, path) in led {
+                let message = format!(
+                    "{} asks the gateway at {base}, and nothing answers there; `memdir gateway` starts one, and \
+                     `memdir init --gateway --remove` leads it back",
+                    agent.title()
+                );
+                self.find(Severity::Problem, "agent-gateway", Some(&path), message, None);
             }
         }
     }

@@ -71,13 +71,21 @@ fn running(home: &Path) -> Option<(SocketAddr, Value)> {
     Some((address, serde_json::from_str(body).ok()?))
 }
 
+/// Says whether a gateway answers at a base URL.
+pub(crate) fn answers(base: &str) -> bool {
+    let address = base.strip_prefix("http://").and_then(|rest| rest.parse().ok());
+    let health = address.and_then(|address| get(address, "/__memdir/health", "").ok());
+    health.is_some_and(|answer| answer.starts_with("HTTP/1.1 200 "))
+}
+
 fn ask(address: SocketAddr, token: &str) -> io::Result<String> {
+    get(address, "/__memdir/status.json", &format!("X-Memdir-Token: {token}\r\n"))
+}
+
+fn get(address: SocketAddr, path: &str, headers: &str) -> io::Result<String> {
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
-    write!(
-        stream,
-        "GET /__memdir/status.json HTTP/1.1\r\nHost: {address}\r\nX-Memdir-Token: {token}\r\nConnection: close\r\n\r\n"
-    )?;
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n{headers}Connection: close\r\n\r\n")?;
     let mut answer = String::new();
     stream.take(MAX_ANSWER).read_to_string(&mut answer)?;
     Ok(answer)

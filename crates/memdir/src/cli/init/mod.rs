@@ -9,6 +9,7 @@ mod machine;
 mod record;
 mod report;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use clap::ValueEnum;
@@ -127,6 +128,11 @@ fn lead(args: &Args, found: &[Agent], context: &Context, actor: &mut Actor<'_>) 
         actor.lead(agent, &base)?;
     }
     Ok(())
+}
+
+/// Returns every address of the gateway that agents were told.
+pub(crate) fn gateways(context: &Context) -> BTreeSet<String> {
+    Record::load(&context.place.home).gateways
 }
 
 /// Wires agents of the user again whose entries call another program, or are not complete; what doctor does.
