@@ -4,7 +4,7 @@
 //! proposal like anybody's. What may become of it is decided by whoever writes the file.
 
 use memdir_core::frame::defused;
-use memdir_core::secrets::{Scanner, redact};
+use memdir_core::secrets::Scanner;
 
 use crate::model::{Message, Model, ModelError, Request, Stop};
 
@@ -73,9 +73,7 @@ pub fn request(material: &Material<'_>, scanner: &Scanner) -> Request {
 
 /// Puts a text between two lines that it cannot close by itself.
 fn enclosed(what: &str, path: &str, text: &str, scanner: &Scanner) -> String {
-    let findings = scanner.scan(text.as_bytes());
-    let text = String::from_utf8_lossy(&redact(text.as_bytes(), &findings)).into_owned();
-    let text = defused(&text).replace(&format!("</{what}>"), &format!("<\\/{what}>"));
+    let text = defused(&scanner.redacted(text)).replace(&format!("</{what}>"), &format!("<\\/{what}>"));
     format!("<{what} path=\"{path}\">\n{}\n</{what}>\n\n", text.trim_end())
 }
 

@@ -7,7 +7,7 @@
 //! secrets; what does not pass leaves the notes that rules write.
 
 use memdir_core::frame::{self, defused};
-use memdir_core::secrets::{Scanner, redact};
+use memdir_core::secrets::Scanner;
 use memdir_core::text::visible_block;
 use memdir_core::working::bounded;
 
@@ -64,9 +64,7 @@ pub fn request(parent: &Request) -> Request {
 
 /// Makes working memory of an answer: the five headings, within the size, without secrets.
 fn checked(text: &str, scanner: &Scanner) -> Result<String, ModelError> {
-    let findings = scanner.scan(text.as_bytes());
-    let text = String::from_utf8_lossy(&redact(text.as_bytes(), &findings)).into_owned();
-    bounded(&defused(&visible_block(&text)))
+    bounded(&defused(&visible_block(&scanner.redacted(text))))
         .ok_or_else(|| ModelError::Malformed("the notes lack a heading".to_owned()))
 }
 

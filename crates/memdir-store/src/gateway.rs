@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 use memdir_core::gateway::{Shortened, Summary};
-use memdir_core::secrets::{Scanner, redact};
+use memdir_core::secrets::Scanner;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -225,7 +225,7 @@ fn line(
     nth: usize,
 ) -> String {
     let text = &said.text[..said.text.floor_char_boundary(MAX_MESSAGE.min(said.text.len()))];
-    let text = String::from_utf8_lossy(&redact(text.as_bytes(), &scanner.scan(text.as_bytes()))).into_owned();
+    let text = scanner.redacted(text);
     let role = if said.is_users { "user" } else { "assistant" };
     let mut content = vec![json!({"type": "text", "text": text})];
     content.extend(said.tools.iter().map(|name| json!({"type": "tool_use", "name": name})));

@@ -8,30 +8,21 @@
 use std::borrow::Cow;
 use std::panic::{self, PanicHookInfo};
 
-use memdir_core::secrets::{Scanner, redact};
+use memdir_core::secrets::Scanner;
 use serde_json::Value;
 
 use crate::ui::Ui;
 
 /// Returns `text` without its secrets, by our own rules.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
-    cleaned(text, &Scanner::builtin())
-}
-
-/// Returns `text` without its secrets.
-pub(crate) fn cleaned<'t>(text: &'t str, scanner: &Scanner) -> Cow<'t, str> {
-    let findings = scanner.scan(text.as_bytes());
-    if findings.is_empty() {
-        return Cow::Borrowed(text);
-    }
-    Cow::Owned(String::from_utf8_lossy(&redact(text.as_bytes(), &findings)).into_owned())
+    Scanner::builtin().redacted(text)
 }
 
 /// Takes the secrets out of every text of a document; its keys are ours.
 pub(crate) fn clean_json(value: &mut Value, scanner: &Scanner) {
     match value {
         Value::String(text) => {
-            if let Cow::Owned(clean) = cleaned(text, scanner) {
+            if let Cow::Owned(clean) = scanner.redacted(text) {
                 *text = clean;
             }
         }

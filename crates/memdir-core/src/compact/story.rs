@@ -14,7 +14,7 @@ use super::marks;
 use super::skills::Skills;
 use crate::host::{Tool, said_by_user};
 use crate::journal::Digest;
-use crate::secrets::{Scanner, redact};
+use crate::secrets::Scanner;
 use crate::transcript::json::{call, inner, is_true, text, texts};
 use crate::transcript::{Role, Turn, without_injected};
 
@@ -176,11 +176,7 @@ impl<'s> Story<'s> {
 
 /// Takes secrets out of a text.
 pub(super) fn cleaned(text: &str, scanner: &Scanner) -> String {
-    let findings = scanner.scan(text.as_bytes());
-    if findings.is_empty() {
-        return text.trim().to_owned();
-    }
-    String::from_utf8_lossy(&redact(text.as_bytes(), &findings)).trim().to_owned()
+    scanner.redacted(text).trim().to_owned()
 }
 
 /// Returns what a call gave back: a text, parts, or JSON inside of a text that has it as `output`.

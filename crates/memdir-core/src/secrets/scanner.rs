@@ -23,7 +23,7 @@ use super::table;
 use super::value;
 use super::view;
 use super::words::{self, Promise};
-use super::{Allow, Finding};
+use super::{Allow, Finding, redact};
 
 /// The longest token that is matched.
 const MAX_TOKEN: usize = 2_400;
@@ -89,6 +89,15 @@ enum Named {
 static BUILTIN: LazyLock<Builtin> = LazyLock::new(Builtin::new);
 
 impl Scanner {
+    /// Returns a text without its secrets.
+    pub fn redacted<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let findings = self.scan(text.as_bytes());
+        if findings.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        Cow::Owned(String::from_utf8_lossy(&redact(text.as_bytes(), &findings)).into_owned())
+    }
+
     /// Returns the scanner with our own rules.
     pub fn builtin() -> Self {
         Self { builtin: &BUILTIN, extra: Arc::default(), allowed: Arc::default() }

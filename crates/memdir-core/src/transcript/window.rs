@@ -4,13 +4,14 @@
 //! the windows already found. Of a long turn only the neighbourhood of the hit is kept, so memory is bounded by the
 //! [`Limits`] and not by the transcript. Before anything is shown, secrets in it are redacted.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use jiff::Timestamp;
 
 use super::{Pattern, Role, Turn};
-use crate::secrets::{Scanner, redact};
+use crate::secrets::Scanner;
 
 /// How much of a turn is kept around a hit for the secret scanner, to each side.
 const MARGIN: usize = 8 * 1024;
@@ -179,9 +180,8 @@ fn shown(turn: &Turn, hit: Option<Range<usize>>) -> ShownTurn {
 
 /// Redacts a turn and cuts it to the bytes that are shown.
 fn cleaned(mut turn: ShownTurn, pattern: &Pattern, scanner: &Scanner) -> ShownTurn {
-    let findings = scanner.scan(turn.text.as_bytes());
-    if !findings.is_empty() {
-        turn.text = String::from_utf8_lossy(&redact(turn.text.as_bytes(), &findings)).into_owned();
+    if let Cow::Owned(clean) = scanner.redacted(&turn.text) {
+        turn.text = clean;
     }
     let limit = if turn.is_hit { HIT_BYTES } else { CONTEXT_BYTES };
     let hit = if turn.is_hit { pattern.find(&turn.text) } else { None };

@@ -15,7 +15,7 @@ use memdir_core::extract::{Candidate, Extractor, FoundBy};
 use memdir_core::frame::without_frames;
 use memdir_core::hash::ContentHash;
 use memdir_core::memory::MemoryName;
-use memdir_core::secrets::{Scanner, redact};
+use memdir_core::secrets::Scanner;
 use memdir_core::transcript::without_injected;
 
 use crate::agent::{Budget, Content, Job, Kind, Proposal, Purpose, Refused, Report, Said, View};
@@ -128,13 +128,7 @@ impl Extractor for ByModel<'_> {
 pub fn clean(window: &[Said], scanner: &Scanner) -> Vec<Said> {
     let cleaned = window.iter().map(|said| {
         let text = without_frames(&without_injected(said.role, &said.text));
-        let findings = scanner.scan(text.as_bytes());
-        let text = if findings.is_empty() {
-            text
-        } else {
-            String::from_utf8_lossy(&redact(text.as_bytes(), &findings)).into_owned()
-        };
-        Said { role: said.role, day: said.day, text }
+        Said { role: said.role, day: said.day, text: scanner.redacted(&text).into_owned() }
     });
     cleaned.collect()
 }

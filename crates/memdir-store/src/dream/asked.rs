@@ -6,7 +6,7 @@
 use std::io;
 
 use jiff::Timestamp;
-use memdir_core::secrets::{Scanner, redact};
+use memdir_core::secrets::Scanner;
 use serde::{Deserialize, Serialize};
 
 use crate::disk::Dir;
@@ -36,8 +36,7 @@ pub fn note(vault: &Vault, words: &str, shown: Vec<String>, t: Timestamp) -> io:
     if words.is_empty() || shown.is_empty() {
         return Ok(());
     }
-    let findings = Scanner::builtin().scan(words.as_bytes());
-    let q = String::from_utf8_lossy(&redact(words.as_bytes(), &findings)).into_owned();
+    let q = Scanner::builtin().redacted(&words).into_owned();
     let state = Dir::ensure(&vault.state_path())?;
     let line = serde_json::to_string(&Question { t, q, shown })?;
     state.append_line(FILE, &line)?;

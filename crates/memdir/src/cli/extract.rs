@@ -202,7 +202,7 @@ fn print(
     }
     for (candidate, refusals) in left_out {
         for refusal in refusals {
-            let description = outlet::cleaned(&candidate.description, scanner);
+            let description = scanner.redacted(&candidate.description);
             ui.say(&format!("left out: {description} ({}: {})", refusal.rule, refusal.evidence));
         }
     }

@@ -5,7 +5,6 @@
 use std::time::Duration;
 
 use memdir_core::recall::{Moment, Note};
-use memdir_core::secrets::redact;
 use memdir_mind::model::{Model, Opened, Purpose};
 use memdir_mind::select::{Line, Question, Selection, select};
 use memdir_store::costs::Job;
@@ -70,6 +69,5 @@ fn line(note: &Note) -> Line {
 
 /// What is typed here goes to a service; what is secret in it does not.
 fn without_secrets(prompt: &str, context: &Context) -> Result<String, Failure> {
-    let findings = context.gate()?.scanner.scan(prompt.as_bytes());
-    Ok(String::from_utf8_lossy(&redact(prompt.as_bytes(), &findings)).into_owned())
+    Ok(context.gate()?.scanner.redacted(prompt).into_owned())
 }
