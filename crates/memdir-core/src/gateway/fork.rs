@@ -41,14 +41,19 @@ impl Summary {
         Some(Self { n_messages: items.len(), print: print(text, &items)?, words })
     }
 
-    /// Says whether these messages of a body are among those that it sums up.
-    pub fn covers(&self, dialect: Dialect, body: &[u8], messages: &Range<usize>) -> bool {
+    /// Says whether a body begins with the messages that it sums up.
+    pub fn begins(&self, dialect: Dialect, body: &[u8]) -> bool {
         let is_same = || {
             let text = str::from_utf8(body).ok()?;
             let items = items(dialect, text)?;
             Some(print(text, items.get(..self.n_messages)?)? == self.print)
         };
-        messages.end <= self.n_messages && is_same().unwrap_or(false)
+        is_same().unwrap_or(false)
+    }
+
+    /// Says whether these messages of a body are among those that it sums up.
+    pub fn covers(&self, dialect: Dialect, body: &[u8], messages: &Range<usize>) -> bool {
+        messages.end <= self.n_messages && self.begins(dialect, body)
     }
 }
 

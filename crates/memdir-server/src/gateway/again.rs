@@ -9,9 +9,8 @@ use std::time::Duration;
 
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::HeaderMap;
-use hyper::http::Extensions;
-use hyper::{Method, Request, Response, Uri};
+use hyper::http::request::Parts;
+use hyper::{Request, Response, Uri};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
@@ -20,7 +19,7 @@ use super::config::Token;
 use super::headers::{self, Changes};
 use super::memory::{End, Hearer, Note};
 use super::packed::Unpacking;
-use super::relay::Way;
+use super::relay::{self, Way};
 use super::status::{Record, Status};
 
 /// An answer that takes longer is not waited for.
@@ -29,17 +28,16 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// The way of a request, to be gone again.
 #[derive(Clone)]
 pub struct Again {
-    pub(super) asked: Arc<Asked>,
+    gone: Arc<Gone>,
 }
 
-/// What is known of the request.
-pub(super) struct Asked {
+/// What is known of the request that went it.
+pub(super) struct Gone {
     pub(super) way: Arc<Way>,
-    pub(super) method: Method,
+    /// As it came from the client.
+    pub(super) head: Parts,
+    /// Where it went.
     pub(super) uri: Uri,
-    pub(super) headers: HeaderMap,
-    /// Holds how the names of headers were written.
-    pub(super) extensions: Extensions,
     pub(super) token: Token,
     pub(super) route: String,
     pub(super) status: Arc<Status>,
@@ -48,17 +46,21 @@ pub(super) struct Asked {
 
 impl fmt::Debug for Again {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Again").field("route", &self.asked.route).finish_non_exhaustive()
+        f.debug_struct("Again").field("route", &self.gone.route).finish_non_exhaustive()
     }
 }
 
 impl Again {
+    pub(super) fn new(gone: Gone) -> Self {
+        Self { gone: Arc::new(gone) }
+    }
+
     /// Asks, and lets `hearer` hear the answer. It counts among the requests that are answered at a time; where there is no
     /// place, nothing is asked.
     pub async fn ask(&self, body: Bytes, note: Note, hearer: Box<dyn Hearer>) -> End {
-        let asked = &self.asked;
-        let Ok(_place) = asked.streams.clone().try_acquire_owned() else { return End::Status(503) };
-        let mut record = asked.status.begin(asked.route.clone());
+        let gone = &self.gone;
+        let Ok(_place) = gone.streams.clone().try_acquire_owned() else { return End::Status(503) };
+        let mut record = gone.status.begin(gone.route.clone());
         record.note = note;
         let (end, ear) = match timeout(PATIENCE, self.hear(body, hearer, &mut record)).await {
             Ok((end, ear)) => (end, ear),
@@ -70,7 +72,7 @@ impl Again {
     }
 
     async fn hear(&self, body: Bytes, hearer: Box<dyn Hearer>, record: &mut Record) -> (End, Option<Ear>) {
-        let answer = match self.asked.way.send(self.request(body)).await {
+        let answer = match self.gone.way.send(self.request(body)).await {
             Ok(answer) => answer,
             Err(refusal) => {
                 record.answered(refusal.status());
@@ -90,20 +92,16 @@ impl Again {
     }
 
     fn request(&self, body: Bytes) -> Request<Sent> {
-        let asked = &self.asked;
+        let Gone { way, head, uri, token, .. } = self.gone.as_ref();
         let changes = Changes {
-            host: &asked.way.host,
-            key: asked.way.upstream.key.as_ref(),
-            token: &asked.token,
+            host: &way.host,
+            key: way.upstream.key.as_ref(),
+            token,
             new_length: Some(body.len()),
             is_heard: true,
         };
-        let mut request = Request::new(Sent::Whole(Full::new(body)));
-        *request.method_mut() = asked.method.clone();
-        *request.uri_mut() = asked.uri.clone();
-        *request.headers_mut() = headers::upward(&asked.headers, changes);
-        *request.extensions_mut() = asked.extensions.clone();
-        request
+        let headers = headers::upward(&head.headers, changes);
+        relay::request(head, uri.clone(), headers, Sent::Whole(Full::new(body)))
     }
 }
 

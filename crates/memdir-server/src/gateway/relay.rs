@@ -16,7 +16,7 @@ use memdir_core::gateway::Dialect;
 use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::again::{Again, Asked};
+use super::again::{Again, Gone};
 use super::body::{BodyError, Ear, Held, Passed, Passing, Relayed, Sent};
 use super::config::{Config, Token, Upstream};
 use super::connect::{ConnectError, Connector};
@@ -304,19 +304,15 @@ impl<M: Memory> Gateway<M> {
         let uri = way.upstream.base.join(path, query.as_deref()).ok_or(route::NoRoute::Odd)?;
         let up = match asked {
             Some(asked) => {
-                let again = Again {
-                    asked: Arc::new(Asked {
-                        way: way.clone(),
-                        method: head.method.clone(),
-                        uri: uri.clone(),
-                        headers: head.headers.clone(),
-                        extensions: head.extensions.clone(),
-                        token: settled.config.access.token.clone(),
-                        route: record.route().to_owned(),
-                        status: self.status.clone(),
-                        streams: self.streams.clone(),
-                    }),
-                };
+                let again = Again::new(Gone {
+                    way: way.clone(),
+                    head: head.clone(),
+                    uri: uri.clone(),
+                    token: settled.config.access.token.clone(),
+                    route: record.route().to_owned(),
+                    status: self.status.clone(),
+                    streams: self.streams.clone(),
+                });
                 self.remember(asked, &head.headers, body, again).await?
             }
             None => Up::passing(Passing::new(body)),
@@ -414,7 +410,8 @@ fn asked(way: &Way, head: &Parts, path: &str) -> Option<Head> {
     })
 }
 
-fn request(head: &Parts, uri: Uri, headers: HeaderMap, body: Sent) -> Request<Sent> {
+/// Makes the request that goes up.
+pub(super) fn request(head: &Parts, uri: Uri, headers: HeaderMap, body: Sent) -> Request<Sent> {
     let mut request = Request::new(body);
     *request.method_mut() = head.method.clone();
     *request.uri_mut() = uri;

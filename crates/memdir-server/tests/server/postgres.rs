@@ -233,14 +233,19 @@ fn a_database_that_is_gone_is_busy_and_is_found_again() {
     });
 }
 
+/// Connects as another program would, and as one that can be cut off.
+async fn somebody_else(database: &Database) -> (tokio_postgres::Client, tokio::task::JoinHandle<()>) {
+    let connected = tokio_postgres::connect(&database.address(), tokio_postgres::NoTls).await;
+    let (client, connection) = connected.unwrap();
+    (client, tokio::spawn(async { drop(connection.await) }))
+}
+
 #[test]
 fn who_waits_too_long_for_a_team_is_told_so() {
     block_on(async {
         let (storage, database) = open().await;
         let team = Team::new(&storage, "t").await;
-        let address = database.address();
-        let (client, connection) = tokio_postgres::connect(&address, tokio_postgres::NoTls).await.unwrap();
-        let connection = tokio::spawn(connection);
+        let (client, connection) = somebody_else(&database).await;
         client.batch_execute("BEGIN; SELECT 1 FROM teams FOR UPDATE").await.unwrap();
         let teams = [team.id];
         let (written, read) =
@@ -260,9 +265,7 @@ fn what_waits_for_a_team_is_written_together() {
     block_on(async {
         let (storage, database) = open().await;
         let team = Team::new(&storage, "t").await;
-        let address = database.address();
-        let (client, connection) = tokio_postgres::connect(&address, tokio_postgres::NoTls).await.unwrap();
-        tokio::spawn(connection);
+        let (client, _connection) = somebody_else(&database).await;
         let names: Vec<String> = (0..40).map(|n| format!("{n}.md")).collect();
 
         client.batch_execute("BEGIN; SELECT 1 FROM teams FOR UPDATE").await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memdir_core::gateway::Ear;
+use memdir_core::gateway::{Answer, Ear};
 use memdir_server::gateway::{End, Hearer, Usage};
 use tokio::runtime::Handle;
 
@@ -35,11 +35,7 @@ impl Hearer for Listening {
     fn end(self: Box<Self>, end: End) -> Option<Usage> {
         let Self { ear, desk, passing, handle, way } = *self;
         let answer = ear.finish();
-        let usage = answer.usage.map(|usage| Usage {
-            input: usage.read(),
-            cached: usage.cached,
-            output: usage.output,
-        });
+        let usage = took(&answer);
         if let Some(id) = &answer.id {
             desk.answered(id, passing.id());
         }
@@ -49,4 +45,10 @@ impl Hearer for Listening {
         }
         usage
     }
+}
+
+/// Says what an answer took, for the status page.
+pub(super) fn took(answer: &Answer) -> Option<Usage> {
+    let usage = answer.usage?;
+    Some(Usage { input: usage.read(), cached: usage.cached, output: usage.output })
 }

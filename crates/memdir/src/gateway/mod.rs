@@ -34,14 +34,14 @@ use memdir_core::gateway::{Ear, Labels};
 use memdir_server::gateway::{Again, Head, Hearer, Memory, Note, Prepared};
 use memdir_store::gateway::Conversations;
 use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use crate::hook;
 use hearing::Listening;
 use passing::{Passing, Request};
-use summing::Way;
+use summing::{Summing, Way};
 
 /// Old conversations are looked for once in so many requests.
 const SWEEP: usize = 1_000;
@@ -64,8 +64,7 @@ pub(super) struct Desk {
     /// The last answers, each with its conversation: a client may leave its history to the service and name only those.
     answers: Mutex<VecDeque<(String, String)>>,
     n_requests: AtomicUsize,
-    /// How many summaries may be asked for besides those that are.
-    pub(super) summing: Semaphore,
+    summing: Summing,
     /// Whether the gateway is about to end.
     pub(super) is_over: watch::Sender<bool>,
 }
@@ -96,7 +95,7 @@ impl Remembering {
             conversations: Conversations::below(home),
             answers: Mutex::default(),
             n_requests: AtomicUsize::new(0),
-            summing: Semaphore::new(summing::AT_ONCE),
+            summing: Summing::default(),
             is_over: watch::Sender::new(false),
         };
         Self { desk: Arc::new(desk) }

@@ -5,11 +5,11 @@
 //! "model"`), under the caps and behind the breakers of every background question, and its receipt says what came from the
 //! cache. Whatever goes wrong, the conversation is shortened in its own words.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hyper::body::Bytes;
 use memdir_core::gateway::{self, Dialect, Ear, Summary, fork};
-use memdir_core::secrets::{Scanner, redact};
 use memdir_mind::compact::words_here;
 use memdir_mind::model::{Answer, Model, ModelError, Part, Request, Role, Stop, Usage};
 use memdir_server::gateway::{Again, End, Hearer, Note, Usage as Took};
@@ -19,13 +19,45 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use super::Desk;
+use super::hearing::took;
 use super::passing::Passing;
 use crate::asking::Asking;
 use crate::context::Context;
 use crate::failure::Failure;
 
 /// As many summaries are asked for at a time; each holds a thread.
-pub(super) const AT_ONCE: usize = 4;
+const AT_ONCE: usize = 4;
+
+/// The conversations whose summaries are being asked for, each once: answers go on coming meanwhile.
+#[derive(Debug, Default)]
+pub(super) struct Summing {
+    conversations: Mutex<HashSet<String>>,
+}
+
+impl Summing {
+    /// Takes a place for a conversation; none if it has one, or if all are taken.
+    fn begin(&self, conversation: &str) -> Option<Asked<'_>> {
+        let mut conversations = self.lock();
+        let is_new = conversations.len() < AT_ONCE && conversations.insert(conversation.to_owned());
+        is_new.then(|| Asked { summing: self, conversation: conversation.to_owned() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.conversations.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A place that is given back.
+struct Asked<'s> {
+    summing: &'s Summing,
+    conversation: String,
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        self.summing.lock().remove(&self.conversation);
+    }
+}
 
 /// The way of a request, and what was sent on it.
 #[derive(Debug)]
@@ -44,16 +76,20 @@ pub(super) fn sum_up(desk: &Desk, passing: &Passing, way: &Way) -> Result<(), Fa
     let (dialect, body) = (passing.dialect(), passing.came());
     let has_one = || {
         let summary = desk.conversations.known(passing.id()).summary;
-        summary.is_some_and(|summary| summary.covers(dialect, body, &(0..1)))
+        summary.is_some_and(|summary| summary.begins(dialect, body))
     };
     if place.off || !place.settings.gateway.has_model_summaries || has_one() {
         return Ok(());
     }
-    let Ok(_place) = desk.summing.try_acquire() else { return Ok(()) };
+    let Some(_asked) = desk.summing.begin(passing.id()) else { return Ok(()) };
     let context = Context::unheard(env, place)?;
-    let words = ask(desk, passing, way, &context);
-    let made =
-        words.ok().and_then(|words| Summary::of(dialect, body, clean(&words, &context.scanner().ok()?)));
+    let words = match ask(desk, passing, way, &context) {
+        // Nobody was asked: what may be spent is spent, or the service is left alone.
+        Err(ModelError::Held(_)) => return Ok(()),
+        words => words.ok(),
+    };
+    let scanner = context.scanner()?;
+    let made = words.and_then(|words| Summary::of(dialect, body, scanner.redacted(&words).into_owned()));
     desk.conversations.update(passing.id(), crate::context::now(), |known| match made {
         Some(summary) => (known.summary, known.unsummed) = (Some(summary), 0),
         None => known.unsummed += 1,
@@ -82,10 +118,6 @@ fn ask(desk: &Desk, passing: &Passing, way: &Way, context: &Context) -> Result<S
         words
     })?;
     asked.answer
-}
-
-fn clean(words: &str, scanner: &Scanner) -> String {
-    String::from_utf8_lossy(&redact(words.as_bytes(), &scanner.scan(words.as_bytes()))).into_owned()
 }
 
 /// The model of a conversation, asked behind its last message.
@@ -171,11 +203,7 @@ impl Hearer for Catching {
 
     fn end(self: Box<Self>, _end: End) -> Option<Took> {
         let answer = self.ear.finish();
-        let took = answer.usage.map(|usage| Took {
-            input: usage.read(),
-            cached: usage.cached,
-            output: usage.output,
-        });
+        let took = took(&answer);
         *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
         took
     }

@@ -151,20 +151,25 @@ fn a_model_that_sums_nothing_up_is_left_alone() {
     assert!(talk.say("and?", MUCH).raw().contains("What happened before this point"));
 }
 
-/// Who is told to stop does not wait for a model.
+/// While a summary is being asked for, answers go on coming: it is not asked for again. Who is told to stop does not wait for it.
 #[test]
-fn a_gateway_that_is_stopped_waits_for_no_summary() {
+fn a_summary_that_takes_long_is_asked_for_once_and_holds_up_no_end() {
     let mut talk = Talk::new(Vec::new(), BY_MODEL, "/v1/chat/completions");
     talk.say("begin", MUCH);
     talk.known(&format!("\"read\":{MUCH}"));
     let slow = Rule::always().having(ASKED).waits(Duration::from_secs(120)).says(WORDS);
-    talk.world.model.follow(vec![slow, Rule::always().says("next").reading(NEAR)]);
-    talk.messages.push(json!({"role": "user", "content": "go on"}));
-    let body = json!({"model": "m", "tools": [1], "messages": talk.messages}).to_string();
-    assert_eq!(talk.world.house.ask("POST", talk.path, &[], body.as_bytes()).status, 200);
-    until("it is asked", || talk.asked().len() == 1);
+    for (n, reads) in [NEAR, NEAR + 1, NEAR + 2].into_iter().enumerate() {
+        talk.world.model.follow(vec![slow.clone(), Rule::always().says("next").reading(reads)]);
+        talk.messages.push(json!({"role": "user", "content": format!("go on {n}")}));
+        let body = json!({"model": "m", "tools": [1], "messages": talk.messages}).to_string();
+        assert_eq!(talk.world.house.ask("POST", talk.path, &[], body.as_bytes()).status, 200);
+        talk.known(&format!("\"read\":{reads}"));
+        until("it is asked", || !talk.asked().is_empty());
+    }
+    assert_eq!(talk.asked().len(), 1);
     talk.world.house.signal("TERM");
     until("it has ended", || talk.world.house.child.try_wait().unwrap().is_some());
     assert!(talk.world.house.child.wait().unwrap().success());
+    assert_eq!(talk.asked().len(), 1);
     assert!(!talk.world.house.said().contains("panicked"), "{}", talk.world.house.said());
 }
