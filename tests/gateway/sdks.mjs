@@ -95,6 +95,26 @@ const checks = {
     assert.deepEqual(reminders(first), reminders(second), "the same bytes again");
   },
 
+  async anthropicMemoryTool() {
+    const asked = { ...CLAUDE, system: "node memory tool", betas: ["context-management-2025-06-27"] };
+    asked.tools = [{ type: "memory_20250818", name: "memory" }];
+    const messages = [user(`look into your notes: ${QUESTION}`)];
+    const got = await claude.beta.messages.stream({ ...asked, messages }).finalMessage();
+    if (memory === "off") {
+      assert.deepEqual(got.content.map((block) => block.type), ["text", "tool_use"]);
+      await compare(1, false);
+      return;
+    }
+    assert.deepEqual(got.content.map((block) => block.text), ["Let me look.", "I looked: 漢字 16:15"]);
+    messages.push({ role: "assistant", content: got.content }, user("thanks"));
+    assert.equal((await claude.beta.messages.create({ ...asked, messages })).content[0].text, ANSWER);
+    const [before, behind] = await seen();
+    assert.deepEqual([before.length, behind.length], [2, 3]);
+    const bodies = behind.map((side) => JSON.parse(Buffer.from(side.body, "hex").toString()));
+    assert.ok(bodies[1].messages[2].content[0].content.includes(FACT));
+    assert.deepEqual(bodies[2].messages.slice(0, 3), bodies[1].messages, "the model goes on from what it had");
+  },
+
   async anthropicCounted() {
     const got = await claude.messages.countTokens({ model: "claude-opus-5-5", messages: [user(QUESTION)] });
     assert.ok(got.input_tokens > 0);

@@ -91,6 +91,30 @@ def anthropic_tool():
     assert re.findall(REMINDER, first) == re.findall(REMINDER, second), "the same bytes again"
 
 
+def anthropic_memory_tool():
+    """The vault answers in the client's place; with memory off the call is the client's."""
+    asked = {**CLAUDE, "system": "python memory tool", "betas": ["context-management-2025-06-27"]}
+    asked["tools"] = [{"type": "memory_20250818", "name": "memory"}]
+    messages = [{"role": "user", "content": f"look into your notes: {QUESTION}"}]
+    with claude.beta.messages.stream(**asked, messages=messages) as stream:
+        got = stream.get_final_message()
+    if MEMORY == "off":
+        assert [block.type for block in got.content] == ["text", "tool_use"] and got.stop_reason == "tool_use", got
+        compare(1, False)
+        return
+    assert [block.text for block in got.content] == ["Let me look.", "I looked: 漢字 16:15"], got
+    assert got.stop_reason == "end_turn", got
+    messages += [{"role": "assistant", "content": got.content}, {"role": "user", "content": "thanks"}]
+    assert claude.beta.messages.create(**asked, messages=messages).content[0].text == ANSWER
+    before, behind = map(seen, SEEN)
+    assert (len(before), len(behind)) == (2, 3), (len(before), len(behind))
+    bodies = [json.loads(bytes.fromhex(side["body"])) for side in behind]
+    roles = [[message["role"] for message in body["messages"]] for body in bodies]
+    assert roles[1] == ["user", "assistant", "user"] and roles[2] == ["user", "assistant", "user", "assistant", "user"], roles
+    assert FACT in bodies[1]["messages"][2]["content"][0]["content"], bodies[1]
+    assert bodies[2]["messages"][:3] == bodies[1]["messages"], "the model goes on from what it had"
+
+
 def anthropic_counted():
     got = claude.messages.count_tokens(model="claude-opus-5-5", messages=[{"role": "user", "content": QUESTION}])
     assert got.input_tokens > 0, got
@@ -204,7 +228,8 @@ def openai_models():
 
 
 CHECKS = [
-    anthropic_whole, anthropic_streamed, anthropic_tool, anthropic_counted, anthropic_refused, anthropic_tried_again,
+    anthropic_whole, anthropic_streamed, anthropic_tool, anthropic_memory_tool, anthropic_counted, anthropic_refused,
+    anthropic_tried_again,
     openai_chat_whole, openai_chat_streamed, openai_chat_tool, openai_chat_in_a_form,
     openai_responses_whole, openai_responses_streamed, openai_responses_tool,
     openai_refused, openai_tried_again, openai_models,

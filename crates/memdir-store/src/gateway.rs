@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
-use memdir_core::gateway::{Shortened, Summary};
+use memdir_core::gateway::{Kept, Shortened, Summary};
 use memdir_core::secrets::Scanner;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -35,6 +35,8 @@ const MAX_TURNS: usize = 512;
 /// As much is put into a turn, and all turns of a conversation together, in bytes.
 const MAX_TEXT: usize = 32 * 1024;
 const MAX_TEXTS: usize = 2 * 1024 * 1024;
+/// As much of one answer is kept from a client and put back later, in bytes.
+const MAX_KEPT: usize = 512 * 1024;
 /// No file is larger.
 const MAX_FILE: u64 = 16 * 1024 * 1024;
 /// As much of what was said is noted, and of one message.
@@ -75,6 +77,8 @@ pub struct Known {
     pub failures: u32,
     /// and how often its model was asked for a summary in vain.
     pub unsummed: u32,
+    /// What its client was not shown of answers, the oldest first.
+    pub kept: Vec<Kept>,
 }
 
 /// What was put into a turn.
@@ -118,6 +122,18 @@ impl Known {
             self.noted.drain(..extra);
         }
         is_new
+    }
+
+    /// Keeps what the client was not shown of an answer. What is too much is forgotten, and the model goes on without it.
+    pub fn keep(&mut self, kept: Kept) {
+        if kept.size() > MAX_KEPT {
+            return;
+        }
+        self.kept.push(kept);
+        let mut total: usize = self.kept.iter().map(Kept::size).sum();
+        while self.kept.len() > MAX_TURNS || total > MAX_TEXTS {
+            total -= self.kept.remove(0).size();
+        }
     }
 
     /// Begins another conversation under the same name.

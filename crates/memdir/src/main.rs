@@ -10,6 +10,7 @@ mod failure;
 mod gateway;
 mod hook;
 mod mcp;
+mod memory_tool;
 mod outlet;
 mod ui;
 mod work;

@@ -11,7 +11,6 @@ use super::shorten::{items, print};
 
 /// Returns a request that says one thing more, as the user; `None` if there is no list of messages to say it in.
 pub fn fork(dialect: Dialect, body: &[u8], text: &str) -> Option<Vec<u8>> {
-    let at = items(dialect, str::from_utf8(body).ok()?)?.last()?.end;
     let said = serde_json::Value::from(text);
     let message = match dialect {
         Dialect::Gemini => format!(r#",{{"role":"user","parts":[{{"text":{said}}}]}}"#),
@@ -19,7 +18,13 @@ pub fn fork(dialect: Dialect, body: &[u8], text: &str) -> Option<Vec<u8>> {
             format!(r#",{{"role":"user","content":{said}}}"#)
         }
     };
-    Some(splice(body, &[Insertion { at, bytes: message }]))
+    go_on(dialect, body, message)
+}
+
+/// Returns a request with more messages behind its last one, each with a comma before it.
+pub fn go_on(dialect: Dialect, body: &[u8], messages: String) -> Option<Vec<u8>> {
+    let at = items(dialect, str::from_utf8(body).ok()?)?.last()?.end;
+    Some(splice(body, &[Insertion { at, bytes: messages }]))
 }
 
 /// A model's summary of the first messages of a conversation.

@@ -4,6 +4,7 @@
 //! ```text
 //!   request ─▶ Dialect::of ─▶ read ─▶ Reading ─▶ (somebody remembers) ─▶ splice ─▶ the same bytes, and ours between them
 //!   answer  ─▶ Ear::hear, piece by piece ─▶ Answer ─▶ whether the next request must be shortened (window)
+//!           └▶ Sieve::take, if calls of the memory tool are answered here ─▶ the same answer without them
 //! ```
 //!
 //! A request is never written anew: whoever parses and prints a body changes numbers, escapes and the order of keys, and the
@@ -26,6 +27,7 @@ mod message;
 mod place;
 mod request;
 mod shorten;
+mod sieve;
 mod window;
 
 #[cfg(test)]
@@ -38,10 +40,11 @@ mod tests;
 pub use answer::{Answer, Ear, Usage};
 pub use conversation::Conversation;
 pub use dialect::Dialect;
-pub use fork::{Summary, fork};
+pub use fork::{Summary, fork, go_on};
 pub use kind::Kind;
 pub use labels::Labels;
 pub use place::{Insertion, Place, reminder, splice};
 pub use request::{Reading, Turn, read};
 pub use shorten::{Shortened, shorten};
+pub use sieve::{Call, End, Kept, Outcome, Sieve, Then, put_back};
 pub use window::{Decision, Limits, Load, decide, is_near, window};

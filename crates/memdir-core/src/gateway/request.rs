@@ -45,6 +45,8 @@ const DIRECTORY: [&str; 7] = [
     "Workspace Directories:",
     "<cwd>",
 ];
+/// What a service calls the memory tool.
+const MEMORY_TOOL: &str = "memory_20250818";
 /// No path is longer.
 const MAX_PATH: usize = 4_096;
 
@@ -71,6 +73,10 @@ pub struct Reading {
     pub follows: Option<String>,
     /// Whether the client shortens its history by itself.
     pub is_agents: bool,
+    /// The name of the memory tool, where the model is offered it and free to call it or not.
+    pub memory_tool: Option<String>,
+    /// How many messages there are.
+    pub n_messages: usize,
 }
 
 /// Something that the user said.
@@ -95,7 +101,7 @@ fn understood(dialect: Dialect, labels: &Labels, body: &[u8]) -> Option<Reading>
     let fields = Fields::read(text, 0..text.len())?;
     let mut heard = Heard { system: instructions(dialect, &fields)?, ..Heard::default() };
     heard.listen(dialect, text, &fields)?;
-    let Heard { system, turns, calls, cwd, last, is_asked, has_frame, .. } = heard;
+    let Heard { system, turns, calls, cwd, last, is_asked, has_frame, n_messages, .. } = heard;
     let signs = Signs {
         is_subagent: labels.is_subagent,
         is_agents: labels.is_agents,
@@ -117,6 +123,8 @@ fn understood(dialect: Dialect, labels: &Labels, body: &[u8]) -> Option<Reading>
         tools: calls[from..].iter().map(|(name, input)| Tool::new(name, &inner(input))).collect(),
         follows: fields.text("previous_response_id"),
         is_agents: labels.is_agents,
+        memory_tool: (dialect == Dialect::Messages).then(|| memory_tool(text, &fields)).flatten(),
+        n_messages,
         turns,
     })
 }
@@ -134,6 +142,7 @@ struct Heard<'t> {
     is_asked: bool,
     is_answered: bool,
     has_frame: bool,
+    n_messages: usize,
 }
 
 impl<'t> Heard<'t> {
@@ -157,6 +166,7 @@ impl<'t> Heard<'t> {
                 Role::Tool => self.is_asked = false,
             }
             self.calls.extend(calls);
+            self.n_messages += 1;
         }
         Some(())
     }
@@ -190,6 +200,18 @@ impl<'t> Heard<'t> {
         }
         self.last = texts;
     }
+}
+
+/// Finds the memory tool among those that a model is offered. One that must be called is the client's: nobody else knows what
+/// it wants to see.
+fn memory_tool(text: &str, fields: &Fields<'_>) -> Option<String> {
+    let choice = fields.object("tool_choice").and_then(|choice| choice.text("type"));
+    let tools = fields.list("tools").filter(|_| choice.is_none_or(|choice| choice == "auto"))?;
+    tools.into_iter().find_map(|at| {
+        let tool = Fields::read(text, at)?;
+        tool.text("type").filter(|kind| kind == MEMORY_TOOL)?;
+        tool.text("name")
+    })
 }
 
 /// Returns what holds for the whole conversation and stands beside the messages.

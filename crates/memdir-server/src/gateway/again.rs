@@ -16,10 +16,10 @@ use tokio::time::timeout;
 
 use super::body::{Ear, Sent};
 use super::config::Token;
-use super::headers::{self, Changes};
+use super::headers::{self, Changes, Hearing};
 use super::memory::{End, Hearer, Note};
 use super::packed::Unpacking;
-use super::relay::{self, Way};
+use super::relay::{self, Refusal, Way};
 use super::status::{Record, Status};
 
 /// An answer that takes longer is not waited for.
@@ -72,7 +72,7 @@ impl Again {
     }
 
     async fn hear(&self, body: Bytes, hearer: Box<dyn Hearer>, record: &mut Record) -> (End, Option<Ear>) {
-        let answer = match self.gone.way.send(self.request(body)).await {
+        let answer = match self.gone.way.send(self.request(body, Hearing::Heard)).await {
             Ok(answer) => answer,
             Err(refusal) => {
                 record.answered(refusal.status());
@@ -91,14 +91,30 @@ impl Again {
         (end, Some(ear))
     }
 
-    fn request(&self, body: Bytes) -> Request<Sent> {
+    /// Asks for a client that waits for it, in the place that it has. The answer comes plain.
+    pub(super) async fn send(
+        &self,
+        body: Bytes,
+        note: Note,
+    ) -> (Record, Result<Response<Incoming>, Refusal>) {
+        let mut record = self.gone.status.begin(self.gone.route.clone());
+        record.note = note;
+        let answer = self.gone.way.send(self.request(body, Hearing::Changed)).await;
+        record.answered(match &answer {
+            Ok(answer) => answer.status().as_u16(),
+            Err(refusal) => refusal.status(),
+        });
+        (record, answer)
+    }
+
+    fn request(&self, body: Bytes, hearing: Hearing) -> Request<Sent> {
         let Gone { way, head, uri, token, .. } = self.gone.as_ref();
         let changes = Changes {
             host: &way.host,
             key: way.upstream.key.as_ref(),
             token,
             new_length: Some(body.len()),
-            is_heard: true,
+            hearing,
         };
         let headers = headers::upward(&head.headers, changes);
         relay::request(head, uri.clone(), headers, Sent::Whole(Full::new(body)))

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use http_body_util::Full;
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::{Sleep, sleep};
 
 use super::memory::{End, Hearer, Usage};
@@ -104,9 +104,7 @@ impl Body for Sent {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         match self.get_mut() {
-            Self::Whole(body) => Pin::new(body)
-                .poll_frame(cx)
-                .map(|frame| frame.map(|frame| frame.map_err(|never| match never {}))),
+            Self::Whole(body) => poll_whole(body, cx),
             Self::Passing(body) => match body.read.pop_front() {
                 Some(bytes) => Poll::Ready(Some(Ok(Frame::data(bytes)))),
                 None => body.poll_rest(cx),
@@ -144,10 +142,53 @@ pub(crate) enum Relayed {
     Theirs(Box<Passed>),
 }
 
+/// Where the bytes of an answer come from.
+#[derive(Debug)]
+pub(crate) enum Source {
+    /// The upstream.
+    Upstream(Incoming),
+    /// Somebody who lets through what the client is to see.
+    Served(mpsc::Receiver<Result<Bytes, hyper::Error>>),
+    /// They are all there.
+    Whole(Full<Bytes>),
+}
+
+impl Source {
+    fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        match self {
+            Self::Upstream(body) => Pin::new(body).poll_frame(cx),
+            Self::Served(pieces) => {
+                pieces.poll_recv(cx).map(|piece| piece.map(|piece| piece.map(Frame::data)))
+            }
+            Self::Whole(body) => poll_whole(body, cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Self::Upstream(body) => body.is_end_stream(),
+            Self::Served(pieces) => pieces.is_closed() && pieces.is_empty(),
+            Self::Whole(body) => body.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Upstream(body) => body.size_hint(),
+            Self::Served(_) => SizeHint::default(),
+            Self::Whole(body) => body.size_hint(),
+        }
+    }
+}
+
+fn poll_whole<E>(body: &mut Full<Bytes>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, E>>> {
+    Pin::new(body).poll_frame(cx).map(|frame| frame.map(|frame| frame.map_err(|never| match never {})))
+}
+
 /// An answer that passes, its place among the others, and what is written down of it when it ends.
 #[derive(Debug)]
 pub(crate) struct Passed {
-    body: Incoming,
+    body: Source,
     ear: Option<Ear>,
     status: u16,
     record: Option<Record>,
@@ -158,7 +199,7 @@ pub(crate) struct Passed {
 
 impl Passed {
     pub(crate) fn new(
-        body: Incoming,
+        body: Source,
         ear: Option<Ear>,
         status: u16,
         record: Record,
@@ -196,17 +237,13 @@ impl Body for Relayed {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let passed = match self.get_mut() {
-            Self::Ours(body) => {
-                return Pin::new(body)
-                    .poll_frame(cx)
-                    .map(|frame| frame.map(|frame| frame.map_err(|never| match never {})));
-            }
+            Self::Ours(body) => return poll_whole(body, cx),
             Self::Theirs(passed) => passed,
         };
         if let Some(err) = passed.broken.take() {
             return Poll::Ready(Some(Err(err)));
         }
-        let frame = ready!(Pin::new(&mut passed.body).poll_frame(cx));
+        let frame = ready!(passed.body.poll_frame(cx));
         match &frame {
             Some(Ok(frame)) => {
                 if let Some(bytes) = frame.data_ref() {

@@ -29,8 +29,19 @@ pub(super) struct Changes<'c> {
     pub(super) token: &'c Token,
     /// The length of a body that is not the one that came; it is plain.
     pub(super) new_length: Option<usize>,
-    /// Somebody hears the answer, so it comes in a way that can be unpacked.
-    pub(super) is_heard: bool,
+    /// What becomes of the answer.
+    pub(super) hearing: Hearing,
+}
+
+/// What becomes of an answer, which decides in which ways it may be packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hearing {
+    /// It only passes.
+    None,
+    /// Somebody hears it, so it comes in a way that can be unpacked.
+    Heard,
+    /// Not all of it passes, so it comes plain.
+    Changed,
 }
 
 /// Returns the headers that go up, in the order in which they came.
@@ -48,8 +59,11 @@ pub(super) fn upward(headers: &HeaderMap, changes: Changes<'_>) -> HeaderMap {
         if is_replaced || is_not_theirs || is_of_old_body || is_dropped {
             continue;
         }
-        let value =
-            if *name == ACCEPT_ENCODING && changes.is_heard { unpackable(value) } else { value.clone() };
+        let value = match changes.hearing {
+            Hearing::Heard if *name == ACCEPT_ENCODING => unpackable(value),
+            Hearing::Changed if *name == ACCEPT_ENCODING => HeaderValue::from_static("identity"),
+            _ => value.clone(),
+        };
         upward.append(name, value);
     }
     if takes_trailers(headers) {
@@ -134,7 +148,8 @@ mod tests {
 
     fn sent(pairs: &[(&'static str, &'static str)], key: Option<&Key>, new_length: Option<usize>) -> String {
         let (host, token) = (HeaderValue::from_static("api.example.com"), token());
-        let changes = Changes { host: &host, key, token: &token, new_length, is_heard: new_length.is_some() };
+        let hearing = if new_length.is_some() { Hearing::Heard } else { Hearing::None };
+        let changes = Changes { host: &host, key, token: &token, new_length, hearing };
         show(&upward(&headers(pairs), changes))
     }
 

@@ -5,11 +5,13 @@
 //! up or break it: what is late, panics or gives nothing leaves the request as it came.
 
 use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
 
 use hyper::Method;
 use hyper::body::Bytes;
 use hyper::header::HeaderMap;
-use memdir_core::gateway::Dialect;
+use memdir_core::gateway::{Call, Dialect, Kept, Outcome};
 
 use super::again::Again;
 
@@ -49,13 +51,35 @@ pub struct Prepared {
     pub hearer: Option<Box<dyn Hearer>>,
     /// What was done, for the status page.
     pub note: Note,
+    /// Who answers the calls of a tool in the client's place.
+    pub tool: Option<Served>,
 }
 
 impl Prepared {
     /// Leaves a request as it came.
     pub fn untouched(body: Bytes) -> Self {
-        Self { body, hearer: None, note: Note::default() }
+        Self { body, hearer: None, note: Note::default(), tool: None }
     }
+}
+
+/// A tool whose calls the client does not see.
+#[derive(Debug, Clone)]
+pub struct Served {
+    /// What the model calls it.
+    pub name: String,
+    /// How many messages the client sent.
+    pub n_messages: usize,
+    /// Who answers.
+    pub tool: Arc<dyn Tool>,
+}
+
+/// Answers calls of a tool in the client's place.
+pub trait Tool: Send + Sync + fmt::Debug {
+    /// Runs calls, one after the other; returns what each came to.
+    fn run(&self, calls: Vec<Call>) -> Pin<Box<dyn Future<Output = Vec<Outcome>> + Send>>;
+
+    /// Keeps what the client was not shown, for its next requests. It is done before the client gets the end of the answer.
+    fn keep(&self, kept: Kept) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 }
 
 /// What memory did to a request.

@@ -3,6 +3,7 @@
 //! ```text
 //!    client ─▶ framing ─▶ door ─▶ route ─▶ memory, if it reads the request ─▶ upstream (from the user's settings only)
 //!    client ◀───────────────────────────── byte for byte ◀───┴ hearer ◀────── answer
+//!                                                └ serving, if calls of a tool in it are answered here
 //! ```
 //!
 //! [`Gateway`] carries requests and answers, [`serve`] brings them in from sockets, and [`Config`] says where they may go. What it
@@ -20,6 +21,7 @@ mod packed;
 mod peer;
 mod relay;
 mod route;
+mod serving;
 mod status;
 mod strict;
 
@@ -36,7 +38,7 @@ use crate::listen::{self, House, Sockets};
 pub use address::{Base, BaseError};
 pub use again::Again;
 pub use config::{Access, Config, Key, Token, Upstream};
-pub use memory::{End, Head, Hearer, Memory, NoMemory, Note, Prepared, Usage};
+pub use memory::{End, Head, Hearer, Memory, NoMemory, Note, Prepared, Served, Tool, Usage};
 pub use relay::Gateway;
 pub use status::Entry;
 

@@ -17,14 +17,15 @@ use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::again::{Again, Gone};
-use super::body::{BodyError, Ear, Held, Passed, Passing, Relayed, Sent};
+use super::body::{BodyError, Ear, Held, Passed, Passing, Relayed, Sent, Source};
 use super::config::{Config, Token, Upstream};
 use super::connect::{ConnectError, Connector};
-use super::headers::{self, Changes};
-use super::memory::{End, Head, Hearer, Memory, Note, Prepared};
+use super::headers::{self, Changes, Hearing};
+use super::memory::{End, Head, Hearer, Memory, Note, Prepared, Served};
 use super::packed::{self, Unpacking};
 use super::peer::{self, Peer};
 use super::route::{self, OURS, split_token};
+use super::serving::Serving;
 use super::status::{Record, Status, page, route_name};
 use crate::door::{self, Hosts};
 
@@ -270,7 +271,7 @@ impl<M: Memory> Gateway<M> {
         let mut record = self.status.begin(route_name(&routed.upstream, method, routed.path));
         let passed = self.pass_on(settled, way, head, body, admitted, routed.path, &mut record).await;
         match passed {
-            Ok((answer, ear, place)) => Ok(down(answer, ear, record, place)),
+            Ok(Answered { answer, hearer, place }) => Ok(down(answer, hearer, record, place)),
             Err(refusal) => {
                 record.answered(refusal.status());
                 record.end(End::Status(refusal.status()));
@@ -289,7 +290,7 @@ impl<M: Memory> Gateway<M> {
         admitted: &Admitted<'_>,
         path: &str,
         record: &mut Record,
-    ) -> Result<(Response<Incoming>, Option<Box<dyn Hearer>>, OwnedSemaphorePermit), Refusal> {
+    ) -> Result<Answered, Refusal> {
         if head.headers.get(UPGRADE).is_some_and(|to| to.as_bytes().eq_ignore_ascii_case(b"websocket")) {
             return Err(Refusal::WebSocket);
         }
@@ -302,7 +303,7 @@ impl<M: Memory> Gateway<M> {
             if is_read { asked(way, head, path).filter(|head| self.memory.reads(head)) } else { None };
         let query = head.uri.query().map(|query| way.query(query, &settled.config.access.token));
         let uri = way.upstream.base.join(path, query.as_deref()).ok_or(route::NoRoute::Odd)?;
-        let up = match asked {
+        let (up, again) = match asked {
             Some(asked) => {
                 let again = Again::new(Gone {
                     way: way.clone(),
@@ -313,22 +314,33 @@ impl<M: Memory> Gateway<M> {
                     status: self.status.clone(),
                     streams: self.streams.clone(),
                 });
-                self.remember(asked, &head.headers, body, again).await?
+                (self.remember(asked, &head.headers, body, again.clone()).await?, Some(again))
             }
-            None => Up::passing(Passing::new(body)),
+            None => (Up::passing(Passing::new(body)), None),
         };
         record.note = up.note;
+        let hearing = match (&up.tool, &up.hearer) {
+            (Some(_), _) => Hearing::Changed,
+            (None, Some(_)) => Hearing::Heard,
+            (None, None) => Hearing::None,
+        };
         let changes = Changes {
             host: &way.host,
             key: way.upstream.key.as_ref(),
             token: &settled.config.access.token,
             new_length: up.new_length,
-            is_heard: up.hearer.is_some(),
+            hearing,
         };
         let request = request(head, uri, headers::upward(&head.headers, changes), up.body);
         let answer = way.send(request).await?;
         record.answered(answer.status().as_u16());
-        Ok((answer, up.hearer, place))
+        let answer = match up.tool.filter(|_| answer.status() == StatusCode::OK).zip(again) {
+            Some(((tool, sent), again)) => {
+                Serving::new(tool, sent, again, record.note.clone()).begin(answer).await?
+            }
+            None => answer.map(Source::Upstream),
+        };
+        Ok(Answered { answer, hearer: up.hearer, place })
     }
 
     /// Lets memory see a request. Whatever becomes of that, the request goes on.
@@ -352,12 +364,13 @@ impl<M: Memory> Gateway<M> {
         let (memory, body) = (self.memory.clone(), plain.clone());
         // On its own, so that a fault of it is not a fault of the request.
         let prepared = tokio::spawn(async move { memory.prepare(head, body, again).await });
-        let Ok(Ok(Prepared { body, hearer, note })) = tokio::time::timeout(MEMORY_PATIENCE, prepared).await
-        else {
+        let Ok(Ok(prepared)) = tokio::time::timeout(MEMORY_PATIENCE, prepared).await else {
             return Ok(Up::whole(came));
         };
+        let Prepared { body, hearer, note, tool } = prepared;
+        let tool = tool.map(|tool| (tool, body.clone()));
         let up = if body == plain { Up::whole(came) } else { Up::changed(body) };
-        Ok(Up { hearer, note, ..up })
+        Ok(Up { hearer, note, tool, ..up })
     }
 }
 
@@ -378,15 +391,29 @@ struct Up {
     new_length: Option<usize>,
     hearer: Option<Box<dyn Hearer>>,
     note: Note,
+    /// A tool that is answered here, and what the model was asked.
+    tool: Option<(Served, Bytes)>,
+}
+
+/// What came back.
+#[derive(Debug)]
+struct Answered {
+    answer: Response<Source>,
+    hearer: Option<Box<dyn Hearer>>,
+    place: OwnedSemaphorePermit,
 }
 
 impl Up {
+    fn new(body: Sent) -> Self {
+        Self { body, new_length: None, hearer: None, note: Note::default(), tool: None }
+    }
+
     fn passing(body: Passing) -> Self {
-        Self { body: Sent::Passing(body), new_length: None, hearer: None, note: Note::default() }
+        Self::new(Sent::Passing(body))
     }
 
     fn whole(body: Bytes) -> Self {
-        Self { body: Sent::Whole(Full::new(body)), new_length: None, hearer: None, note: Note::default() }
+        Self::new(Sent::Whole(Full::new(body)))
     }
 
     fn changed(body: Bytes) -> Self {
@@ -423,7 +450,7 @@ pub(super) fn request(head: &Parts, uri: Uri, headers: HeaderMap, body: Sent) ->
 
 /// Sends an answer down.
 fn down(
-    answer: Response<Incoming>,
+    answer: Response<Source>,
     hearer: Option<Box<dyn Hearer>>,
     record: Record,
     place: OwnedSemaphorePermit,

@@ -42,8 +42,11 @@ impl Memory for Told {
             b"panic" => panic!("a fault of memory"),
             b"late" => std::future::pending().await,
             b"untouched" => Prepared::untouched(body),
-            _ if body.ends_with(b"deaf") => Prepared { body, hearer: Some(hearer), note: Note::default() },
-            _ => Prepared { body: [&body[..], b" and more"].concat().into(), hearer: Some(hearer), note },
+            _ if body.ends_with(b"deaf") => Prepared { hearer: Some(hearer), ..Prepared::untouched(body) },
+            _ => {
+                let more = [&body[..], b" and more"].concat();
+                Prepared { hearer: Some(hearer), note, ..Prepared::untouched(more.into()) }
+            }
         }
     }
 }

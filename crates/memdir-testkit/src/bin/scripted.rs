@@ -52,7 +52,13 @@ fn script() -> Vec<Rule> {
             .with_tools()
             .calls("look_up", json!({"word": "größe \"x\" 漢字"}))
             .trickles(PAUSE),
+        Rule::on_prompt("look into your notes")
+            .with_tools()
+            .says("Let me look.")
+            .calls("memory", json!({"command": "view", "path": "/memories/project-release-train.md"}))
+            .trickles(PAUSE),
         Rule::on_result("four-fifteen").says("At a quarter past four. 漢字").trickles(PAUSE),
+        Rule::on_result("quarter past four").says("I looked: 漢字 16:15").trickles(PAUSE),
         Rule::always().says("As you wish: größer, \"quoted\", 漢字 🚂").taking(40, 9_000, 6).trickles(PAUSE),
     ];
     busy.into_iter().chain(rules).collect()

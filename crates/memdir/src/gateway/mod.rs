@@ -6,6 +6,7 @@
 //!              (blocking pool)   (conversations/<id>.json)          (the desk of the hooks, within its deadline)
 //!   answer  ─▶ Listening ─▶ after: how full it is · what was said (said/<id>.jsonl) · the queue of the hooks
 //!                                  └▶ nearly full: summing asks the same model for a summary, if the user wants that
+//!          └▶ serving: calls of the memory tool are answered by the vault, if the user wants that
 //! ```
 //!
 //! The agent does not know of any of it and waits for it, so it fails open: a request that cannot be read, a vault that is
@@ -21,6 +22,7 @@
 mod after;
 mod hearing;
 mod passing;
+mod serving;
 mod summing;
 
 use std::collections::VecDeque;
@@ -147,7 +149,7 @@ impl Memory for Remembering {
             let listening = Listening::new(Ear::new(head.dialect), &self.desk, &passing, way);
             Box::new(listening) as Box<dyn Hearer>
         });
-        Prepared { body, hearer, note }
+        Prepared { body, hearer, note, tool: serving::tool(&self.desk, &passing) }
     }
 }
 

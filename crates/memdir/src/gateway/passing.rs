@@ -9,7 +9,7 @@ use hyper::body::Bytes;
 use jiff::Timestamp;
 use memdir_core::compact;
 use memdir_core::gateway::{
-    Dialect, Kind, Labels, Reading, Shortened, Turn, read, reminder, shorten, splice, window,
+    Dialect, Kind, Labels, Reading, Shortened, Turn, put_back, read, reminder, shorten, splice, window,
 };
 use memdir_core::hash::ContentHash;
 use memdir_core::host::{Agent, Moment, Occasion, Source};
@@ -43,6 +43,8 @@ pub(super) struct Passing {
     pub(super) project: Option<PathBuf>,
     /// Whether memory is switched off there.
     is_off: bool,
+    /// The memory tool, if the vault answers it.
+    tool: Option<String>,
     shortened: Option<(Shortened, Range<usize>)>,
     now: Timestamp,
 }
@@ -54,10 +56,13 @@ impl Passing {
         follow(desk, &mut reading);
         let project = project(&request.labels, &reading).or_else(|| desk.project.clone());
         let env = context::environment(desk.vault.clone(), project.clone());
+        let place = place::locate(&env).ok().filter(|place| !place.off);
+        let serves = place.as_ref().is_some_and(|place| place.settings.gateway.serves_memory_tool);
         let mut passing = Self {
             session: reading.conversation.id.clone(),
             known: Known::default(),
-            is_off: place::locate(&env).map_or(true, |place| place.off),
+            is_off: place.is_none(),
+            tool: reading.memory_tool.clone().filter(|_| serves),
             shortened: None,
             request,
             reading,
@@ -66,6 +71,8 @@ impl Passing {
         };
         if passing.has_memory() {
             passing.look_up(desk);
+        } else if passing.tool.is_some() {
+            passing.known.kept = desk.conversations.known(passing.id()).kept;
         }
         passing
     }
@@ -155,6 +162,11 @@ impl Passing {
     /// Returns how many bytes are put back.
     pub(super) fn replayed(&self) -> usize {
         self.reading.turns.iter().filter_map(|turn| self.known.told(&turn.key)).map(str::len).sum()
+    }
+
+    /// Returns the name of the memory tool, if the vault answers it.
+    pub(super) fn tool(&self) -> Option<&str> {
+        self.tool.as_deref()
     }
 
     /// Returns how long remembering may take.
@@ -294,6 +306,9 @@ impl Passing {
             if !text.is_empty() {
                 insertions.extend(turn.place.insertions(text));
             }
+        }
+        if self.request.dialect == Dialect::Messages {
+            insertions.extend(put_back(&self.known.kept, &self.request.body));
         }
         match &self.shortened {
             Some((shortened, at)) => Some(shortened.apply(&self.request.body, at, &insertions)),

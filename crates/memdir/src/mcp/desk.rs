@@ -1,8 +1,7 @@
 //! What one call works with: who calls, and the place as it is at that moment.
 
 use jiff::Timestamp;
-use memdir_core::change::{Author, ChangeSet, Edit, Surface};
-use memdir_core::memory::Provenance;
+use memdir_core::change::Surface;
 use memdir_core::secrets::Scanner;
 use memdir_mind::model::Opened;
 use memdir_store::evidence::{self, Sign, Witness};
@@ -79,19 +78,6 @@ impl Desk {
             return Ok(());
         }
         Err(Failure::refusal("this token may only read"))
-    }
-
-    /// Builds a change set in the name of the agent that calls.
-    pub(super) fn change_set(&self, what: &str, edits: Vec<Edit>) -> ChangeSet {
-        ChangeSet {
-            author: Author::Agent,
-            by: Surface::Mcp,
-            provenance: Provenance::Agent,
-            reason: format!("{what} by {}", self.caller.client),
-            session: Some(self.caller.session.clone()),
-            force: None,
-            edits,
-        }
     }
 
     /// Notes what the call says about memories that the session knows.

@@ -9,5 +9,6 @@ mod passing;
 mod smuggling;
 mod streams;
 mod summaries;
+mod tool;
 mod upstreams;
 mod wire;

@@ -18,6 +18,8 @@ pub struct GatewaySettings {
     pub max_streams: u32,
     /// `gateway.summaries`: whether a conversation's own model sums it up before it is shortened.
     pub has_model_summaries: bool,
+    /// `gateway.memory_tool`: whether calls of the memory tool are answered by the vault, and not by the client.
+    pub serves_memory_tool: bool,
     /// `[gateway.upstreams.NAME]`: services beside the vendors, or other addresses of theirs.
     pub upstreams: BTreeMap<String, UpstreamSettings>,
 }
@@ -41,6 +43,7 @@ impl Default for GatewaySettings {
             always_token: false,
             max_streams: 2_048,
             has_model_summaries: false,
+            serves_memory_tool: false,
             upstreams: BTreeMap::new(),
         }
     }
@@ -86,7 +89,14 @@ pub(super) fn take(
             }
             _ => Some("is neither `model` nor `rules`"),
         },
-        ("listen" | "memory" | "token" | "max_streams" | "summaries", _) => {
+        ("memory_tool", toml::Value::String(word)) => match word.as_str() {
+            "vault" | "client" => {
+                gateway.serves_memory_tool = word == "vault";
+                None
+            }
+            _ => Some("is neither `vault` nor `client`"),
+        },
+        ("listen" | "memory" | "token" | "max_streams" | "summaries" | "memory_tool", _) => {
             Some("has a value of the wrong kind")
         }
         _ => match below.strip_prefix("upstreams.") {
@@ -138,12 +148,12 @@ mod tests {
     #[test]
     fn the_user_says_where_requests_go() {
         let (gateway, ignored) = read(
-            "[gateway]\nlisten = \"127.0.0.1:4738\"\nmemory = false\ntoken = \"always\"\nmax_streams = 10\nsummaries = \"model\"\n\
+            "[gateway]\nlisten = \"127.0.0.1:4738\"\nmemory = false\ntoken = \"always\"\nmax_streams = 10\nsummaries = \"model\"\nmemory_tool = \"vault\"\n\
              [gateway.upstreams.local]\nurl = \"http://10.0.0.7:8000\"\nprivate = true\nkey = \"local\"\n",
         );
         assert_eq!(ignored, Vec::<String>::new());
         assert!(!gateway.memory && gateway.always_token && gateway.max_streams == 10);
-        assert!(gateway.has_model_summaries);
+        assert!(gateway.has_model_summaries && gateway.serves_memory_tool);
         let local = UpstreamSettings {
             url: Some("http://10.0.0.7:8000".to_owned()),
             private: true,

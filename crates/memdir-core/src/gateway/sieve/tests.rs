@@ -1,0 +1,312 @@
+//! Examples of answers with calls of the memory tool, as events and in one piece, and of the requests that follow.
+
+use serde_json::{Value, json};
+
+use super::super::place::splice;
+use super::*;
+
+/// The events of an answer.
+fn events(id: &str, blocks: &[Value], stop: &str) -> Vec<u8> {
+    let usage = json!({"input_tokens": 10, "output_tokens": 1});
+    let mut all = vec![
+        json!({"type": "message_start", "message": {"id": id, "type": "message", "content": [], "usage": usage}}),
+    ];
+    for (number, block) in blocks.iter().enumerate() {
+        let (mut begun, delta) = (block.clone(), delta(block));
+        match block["type"].as_str().unwrap() {
+            "tool_use" => begun["input"] = json!({}),
+            kind => begun[kind] = "".into(),
+        }
+        all.push(json!({"type": "content_block_start", "index": number, "content_block": begun}));
+        all.push(json!({"type": "content_block_delta", "index": number, "delta": delta}));
+        all.push(json!({"type": "content_block_stop", "index": number}));
+    }
+    let usage = json!({"input_tokens": 99, "output_tokens": 7});
+    all.push(json!({"type": "message_delta", "delta": {"stop_reason": stop}, "usage": usage}));
+    all.push(json!({"type": "message_stop"}));
+    all.iter().flat_map(event).collect()
+}
+
+fn delta(block: &Value) -> Value {
+    match block["type"].as_str().unwrap() {
+        "tool_use" => json!({"type": "input_json_delta", "partial_json": block["input"].to_string()}),
+        kind => json!({"type": format!("{kind}_delta"), kind: block[kind]}),
+    }
+}
+
+fn whole(id: &str, blocks: &[Value], stop: &str) -> Vec<u8> {
+    let usage = json!({"input_tokens": 10, "output_tokens": 7});
+    json!({"id": id, "type": "message", "content": blocks, "stop_reason": stop, "usage": usage})
+        .to_string()
+        .into_bytes()
+}
+
+fn text(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+fn call(id: &str, name: &str) -> Value {
+    json!({"type": "tool_use", "id": id, "name": name, "input": {"command": "view", "path": "/memories"}})
+}
+
+/// What a client makes of the events that it got: the blocks, the reason for the end, what was written.
+fn client(stream: &[u8]) -> (Vec<Value>, String, u64) {
+    if stream.first() == Some(&b'{') {
+        let value: Value = serde_json::from_slice(stream).unwrap();
+        let blocks = value["content"].as_array().unwrap().clone();
+        let stop = value["stop_reason"].as_str().unwrap().to_owned();
+        return (blocks, stop, value["usage"]["output_tokens"].as_u64().unwrap());
+    }
+    let (mut blocks, mut stop, mut output) = (Vec::<Block>::new(), String::new(), 0);
+    let (mut n_started, mut n_ended) = (0, 0);
+    for event in crate::sse::Events::default().take(stream).unwrap() {
+        let value: Value = serde_json::from_str(&event.data).unwrap();
+        assert_eq!(value["type"], event.name.as_str());
+        let nth = || usize::try_from(value["index"].as_u64().unwrap()).unwrap();
+        match event.name.as_str() {
+            "message_start" => n_started += 1,
+            "content_block_start" => {
+                assert_eq!(nth(), blocks.len(), "the next number");
+                blocks.push(Block::new(value["content_block"].clone(), 0, false));
+            }
+            "content_block_delta" => blocks[nth()].grow(&value["delta"]),
+            "message_delta" => {
+                stop = value["delta"]["stop_reason"].as_str().unwrap().to_owned();
+                output = value["usage"]["output_tokens"].as_u64().unwrap();
+            }
+            "message_stop" => n_ended += 1,
+            _ => {}
+        }
+    }
+    assert_eq!((n_started, n_ended), (1, 1), "one answer for the client");
+    (blocks.iter().map(|block| block.whole().unwrap()).collect(), stop, output)
+}
+
+type Form = fn(&str, &[Value], &str) -> Vec<u8>;
+const FORMS: [Form; 2] = [events, whole];
+
+/// Lets answers through as they are asked for; every call says `said`. Returns what the client got, what the model was asked
+/// with, and what is kept.
+fn through(answers: &[Vec<u8>], size: usize) -> (Vec<u8>, Vec<String>, Option<Kept>) {
+    let (mut sieve, mut got, mut asked) = (Sieve::new("memory", 1), Vec::new(), Vec::new());
+    for answer in answers {
+        got.extend(answer.chunks(size).flat_map(|piece| sieve.take(piece)));
+        match sieve.end() {
+            End::Done(rest) => got.extend(rest),
+            End::Calls(calls) => {
+                let said = Outcome { text: "said".to_owned(), is_error: false };
+                match sieve.answered(vec![said; calls.len()]) {
+                    Then::Ask(messages) => {
+                        asked.push(messages);
+                        continue;
+                    }
+                    Then::Show(rest) => got.extend(rest),
+                }
+            }
+        }
+        let kept = sieve.kept();
+        return (got, asked, kept);
+    }
+    panic!("one more answer was asked for");
+}
+
+/// The messages of the next request, with what was kept put back.
+fn next(kept: &Kept, messages: &Value) -> Value {
+    let body = json!({"model": "m", "messages": messages}).to_string();
+    let insertions = put_back(std::slice::from_ref(kept), body.as_bytes());
+    let full = splice(body.as_bytes(), &insertions);
+    serde_json::from_slice::<Value>(&full)
+        .unwrap_or_else(|err| panic!("{err}: {}", String::from_utf8_lossy(&full)))["messages"]
+        .clone()
+}
+
+#[test]
+fn an_answer_without_a_call_passes_byte_for_byte() {
+    for form in FORMS {
+        let answer = form("m1", &[text("größer"), call("t1", "Bash")], "tool_use");
+        for size in [1, 7, answer.len()] {
+            let (got, asked, kept) = through(std::slice::from_ref(&answer), size);
+            assert_eq!((got, asked.len(), kept), (answer.clone(), 0, None));
+        }
+    }
+    let refusal = br#"{"type":"error","error":{"type":"overloaded_error","message":"no"}}"#.to_vec();
+    assert_eq!(through(std::slice::from_ref(&refusal), 9).0, refusal);
+}
+
+#[test]
+fn a_call_is_answered_and_the_client_sees_one_answer() {
+    for form in FORMS {
+        let answers = [
+            form("m1", &[text("let me see"), call("c1", "memory")], "tool_use"),
+            form("m2", &[call("c2", "memory")], "tool_use"),
+            form("m3", &[text("it is red")], "end_turn"),
+        ];
+        for size in [1, 10, 100_000] {
+            let (got, asked, kept) = through(&answers, size);
+            let (blocks, stop, output) = client(&got);
+            assert_eq!(blocks, [text("let me see"), text("it is red")]);
+            assert_eq!((stop.as_str(), output), ("end_turn", 21), "what was written is added up");
+            let told = String::from_utf8_lossy(&got).into_owned();
+            assert!(
+                told.contains("\"m1\"") && told.contains("\"input_tokens\":10") && !told.contains("99"),
+                "{told}"
+            );
+            let first: Value = serde_json::from_str(&format!("[{}]", &asked[0][1..])).unwrap();
+            let wanted = json!([
+                {"role": "assistant", "content": [text("let me see"), call("c1", "memory")]},
+                {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "said"}]},
+            ]);
+            assert_eq!(first, wanted);
+            let said = json!([{"role": "user", "content": "?"}, {"role": "assistant", "content": blocks}, {"role": "user", "content": "and?"}]);
+            let result = |id: &str| json!({"type": "tool_result", "tool_use_id": id, "content": "said"});
+            assert_eq!(
+                next(&kept.unwrap(), &said),
+                json!([
+                    {"role": "user", "content": "?"},
+                    {"role": "assistant", "content": [text("let me see"), call("c1", "memory")]},
+                    {"role": "user", "content": [result("c1")]},
+                    {"role": "assistant", "content": [call("c2", "memory")]},
+                    {"role": "user", "content": [result("c2")]},
+                    {"role": "assistant", "content": [text("it is red")]},
+                    {"role": "user", "content": "and?"},
+                ])
+            );
+        }
+    }
+}
+
+/// The client has a call of its own, and brings the result of that alone.
+#[test]
+fn a_call_beside_one_of_the_clients_goes_on_with_the_clients_result() {
+    for form in FORMS {
+        let answer =
+            form("m1", &[call("c1", "memory"), call("t1", "Bash"), call("c2", "memory")], "tool_use");
+        let (got, asked, kept) = through(&[answer], 50);
+        let (blocks, stop, _) = client(&got);
+        assert_eq!((blocks, stop.as_str(), asked.len()), (vec![call("t1", "Bash")], "tool_use", 0));
+        let kept = kept.unwrap();
+        let result =
+            |id: &str, said: &str| json!({"type": "tool_result", "tool_use_id": id, "content": said});
+        let said = json!([{"role": "user", "content": "?"}, {"role": "assistant", "content": [call("t1", "Bash")]}, {"role": "user", "content": [result("t1", "ok")]}]);
+        let messages = next(&kept, &said);
+        assert_eq!(
+            messages[1]["content"],
+            json!([call("t1", "Bash"), call("c1", "memory"), call("c2", "memory")])
+        );
+        assert_eq!(
+            messages[2]["content"],
+            json!([result("c1", "said"), result("c2", "said"), result("t1", "ok")])
+        );
+        // Without a result nothing is put back: a call would stand alone.
+        let cut =
+            json!([{"role": "user", "content": "?"}, {"role": "assistant", "content": [call("t1", "Bash")]}]);
+        assert_eq!(next(&kept, &cut), cut);
+    }
+}
+
+#[test]
+fn what_the_client_made_of_an_answer_is_known_again() {
+    let thought = |said: &str| json!({"type": "thinking", "thinking": said, "signature": ""});
+    let answers = [
+        events("m1", &[thought("hm"), call("c1", "memory")], "tool_use"),
+        events("m2", &[thought("ah"), text("it is red")], "end_turn"),
+    ];
+    let (got, _, kept) = through(&answers, 64);
+    let (blocks, kept) = (client(&got).0, kept.unwrap());
+    assert_eq!(blocks.len(), 3);
+    let said =
+        |content: Value| json!([{"role": "user", "content": "?"}, {"role": "assistant", "content": content}]);
+    let n_messages = |content: Value| next(&kept, &said(content)).as_array().unwrap().len();
+    assert_eq!(n_messages(json!(blocks)), 4);
+    // Thoughts are left out, a mark is added, a block became a string.
+    assert_eq!(n_messages(json!([text("it is red")])), 4);
+    let marked = json!([{"type": "text", "text": "it is red", "cache_control": {"type": "ephemeral"}}]);
+    assert_eq!(n_messages(marked), 4);
+    assert_eq!(n_messages(json!("it is red")), 4);
+    let bare = next(&kept, &said(json!("it is red")));
+    assert_eq!(bare[1]["content"], json!([call("c1", "memory")]));
+    assert_eq!(bare[3]["content"], "it is red");
+    // Something else was said.
+    assert_eq!(n_messages(json!("it is blue")), 2);
+    let thoughts = next(&kept, &said(json!(blocks)));
+    assert_eq!(thoughts[1]["content"], json!([blocks[0], call("c1", "memory")]));
+    assert_eq!(thoughts[3]["content"], json!([blocks[1], blocks[2]]));
+}
+
+/// A model that has nothing more to say ends in the result.
+#[test]
+fn an_answer_that_ends_in_calls_is_put_back_too() {
+    let answers = [
+        whole("m1", &[text("noted"), call("c1", "memory")], "tool_use"),
+        whole("m2", &[call("c2", "memory")], "tool_use"),
+        whole("m3", &[], "end_turn"),
+    ];
+    let (got, _, kept) = through(&answers, 1_000);
+    assert_eq!(client(&got).0, [text("noted")]);
+    let said = json!([{"role": "user", "content": "?"}, {"role": "assistant", "content": [text("noted")]}, {"role": "user", "content": "thanks"}]);
+    let messages = next(&kept.unwrap(), &said);
+    let roles: Vec<&str> =
+        messages.as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["user", "assistant", "user", "assistant", "user", "user"]);
+    assert_eq!(messages[1]["content"][1]["id"], "c1");
+    assert_eq!(messages[4]["content"][0]["tool_use_id"], "c2");
+}
+
+/// Cut short, unknown, or too often: the client gets the call and does what it does without us.
+#[test]
+fn a_call_that_cannot_be_answered_is_the_clients() {
+    for form in FORMS {
+        let cut = form("m1", &[text("so"), call("c1", "memory")], "max_tokens");
+        let (got, asked, kept) = through(&[cut], 30);
+        let (blocks, stop, _) = client(&got);
+        assert_eq!((blocks.len(), stop.as_str(), asked.len(), kept), (2, "max_tokens", 0, None));
+        assert_eq!(blocks[1], call("c1", "memory"));
+        let again = form("m", &[call("c", "memory")], "tool_use");
+        let (got, asked, kept) = through(&vec![again; MAX_ROUNDS + 1], 100);
+        let (blocks, stop, _) = client(&got);
+        assert_eq!((blocks, stop.as_str()), (vec![call("c", "memory")], "tool_use"));
+        assert_eq!((asked.len(), kept.unwrap().rounds.len()), (MAX_ROUNDS, MAX_ROUNDS));
+    }
+    let odd = String::from_utf8(events("m1", &[text("so"), call("c1", "memory")], "tool_use")).unwrap();
+    let odd = odd.replace("\"text_delta\"", "\"new_delta\"");
+    let (got, asked, _) = through(&[odd.into_bytes()], 30);
+    assert!(String::from_utf8_lossy(&got).contains("\"c1\""));
+    assert_eq!(asked.len(), 0);
+}
+
+/// The nearest of several answers that showed the same words is meant.
+#[test]
+fn two_answers_with_the_same_words_get_each_their_own() {
+    let kept = |id: &str, behind: usize| {
+        let mut sieve = Sieve::new("memory", behind);
+        sieve.take(&whole("m", &[call(id, "memory")], "tool_use"));
+        assert!(matches!(sieve.end(), End::Calls(_)));
+        sieve.answered(vec![Outcome { text: "ok".to_owned(), is_error: true }]);
+        sieve.take(&whole("m", &[text("done")], "end_turn"));
+        assert!(matches!(sieve.end(), End::Done(_)));
+        sieve.kept().unwrap()
+    };
+    let all = [kept("c1", 1), kept("c2", 3)];
+    let message = |role: &str, said: &str| json!({"role": role, "content": said});
+    let said = [
+        message("user", "a"),
+        message("assistant", "done"),
+        message("user", "b"),
+        message("assistant", "done"),
+    ];
+    let body = json!({"messages": said}).to_string();
+    let full: Value =
+        serde_json::from_slice(&splice(body.as_bytes(), &put_back(&all, body.as_bytes()))).unwrap();
+    assert_eq!(full["messages"][1]["content"][0]["id"], "c1");
+    assert_eq!(full["messages"][5]["content"][0]["id"], "c2");
+    assert_eq!(full["messages"][6]["content"][0]["is_error"], true);
+}
+
+#[test]
+fn who_cannot_be_asked_again_is_said_in_the_middle_of_the_stream() {
+    let sieve = Sieve::new("memory", 1);
+    let theirs = br#"{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}"#;
+    assert!(String::from_utf8(sieve.refused(theirs)).unwrap().contains("slow down"));
+    let ours = String::from_utf8(sieve.refused(b"<html>")).unwrap();
+    assert!(ours.starts_with("event: error\n") && ours.contains("overloaded_error"), "{ours}");
+}
