@@ -224,8 +224,14 @@ pub fn sweep(home: &Path, now: Timestamp) -> io::Result<usize> {
     let mut stems = Vec::new();
     folder.for_each(|name, _| stems.extend(name.strip_suffix(".json").map(str::to_owned)))?;
     let sessions = stems.into_iter().map(|stem| Session { folder: home.join(FOLDER), stem });
-    let is_over =
-        |session: &Session| session.state().seen.is_none_or(|seen| now.duration_since(seen) > MAX_SILENCE);
+    let is_silent = |at: Timestamp| now.duration_since(at) > MAX_SILENCE;
+    // Whoever wrote it a moment ago was heard of: hundreds of files need not be read for that.
+    let is_quiet = |session: &Session| {
+        let written = folder.stat(&session.state_file()).ok().flatten();
+        let written = written.and_then(|stat| Timestamp::from_nanosecond(stat.mtime_ns.into()).ok());
+        written.is_none_or(is_silent)
+    };
+    let is_over = |session: &Session| is_quiet(session) && session.state().seen.is_none_or(is_silent);
     Ok(sessions.filter(is_over).inspect(Session::forget).count())
 }
 
@@ -270,6 +276,8 @@ mod tests {
         let [old, new] = ["old", "new"].map(|id| Session::of(home.path(), id).unwrap());
         old.update(now(), |state| state.begun = true);
         old.keep_block("x").unwrap();
+        let file = std::fs::File::options().write(true).open(home.path().join("sessions/old.json")).unwrap();
+        file.set_modified(now().into()).unwrap();
         let later = now() + jiff::SignedDuration::from_hours(24 * 31);
         new.update(later, |state| state.begun = true);
         assert_eq!(sweep(home.path(), later).unwrap(), 1);

@@ -143,7 +143,7 @@ fn stand(args: &Args, memory: Remembering, home: PathBuf) -> Result<Outcome, Fai
         let _sign = Sign::put_up(&settings, bound);
         let welcome = settings.welcome(bound);
         // Whoever read that it stands may send signals: they must find somebody who listens for them.
-        let following = tokio::spawn(follow(gateway.clone(), settings)?);
+        let following = tokio::spawn(follow(gateway.clone(), memory.clone(), settings)?);
         Ui::complain(&welcome);
         tokio::select! {
             () = gateway::serve(listener, gateway, sockets, stop) => {}
@@ -158,6 +158,7 @@ fn stand(args: &Args, memory: Remembering, home: PathBuf) -> Result<Outcome, Fai
 /// Goes on with new settings whenever the files change, or when told to by a signal.
 fn follow(
     gateway: Arc<Gateway<Remembering>>,
+    memory: Remembering,
     mut settings: Settings,
 ) -> Result<impl Future<Output = ()>, Failure> {
     let hung_up = signal(SignalKind::hangup());
@@ -171,6 +172,7 @@ fn follow(
             };
             if settings.changed(is_told) {
                 gateway.settle(settings.config());
+                memory.settle();
             }
         }
     })

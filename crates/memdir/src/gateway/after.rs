@@ -5,7 +5,6 @@ use memdir_core::change::Surface;
 use memdir_core::gateway::{Answer, Decision, Limits, Load, decide, is_near, window};
 use memdir_store::evidence::{self, Sign, Witness};
 use memdir_store::gateway::Said;
-use memdir_store::place;
 use memdir_store::queue::{Job, Kind, Queue};
 use memdir_store::session::Session;
 
@@ -64,8 +63,7 @@ fn weigh(desk: &Desk, passing: &Passing, answer: &Answer) -> Fill {
 
 /// Notes what was said, and wishes for it to be learned from once the turn is over.
 fn learn(desk: &Desk, passing: &Passing, answer: &Answer) -> Result<(), Failure> {
-    let env = passing.environment(desk);
-    let place = place::locate(&env)?;
+    let (env, place) = passing.place(desk)?;
     let (Some(session), Some(turn)) = (passing.conversation(), passing.reading().turns.last()) else {
         return Ok(());
     };

@@ -22,6 +22,7 @@
 mod after;
 mod hearing;
 mod passing;
+mod places;
 mod serving;
 mod summing;
 
@@ -35,14 +36,16 @@ use hyper::body::Bytes;
 use memdir_core::gateway::{Ear, Labels};
 use memdir_server::gateway::{Again, Head, Hearer, Memory, Note, Prepared};
 use memdir_store::gateway::Conversations;
+use memdir_store::place::{Environment, LocateError, Place};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use crate::hook;
+use crate::{context, hook};
 use hearing::Listening;
 use passing::{Passing, Request};
+use places::Places;
 use summing::{Summing, Way};
 
 /// Old conversations are looked for once in so many requests.
@@ -60,8 +63,9 @@ pub(crate) struct Remembering {
 #[derive(Debug)]
 pub(super) struct Desk {
     /// The vault and the project that the gateway was started for.
-    pub(super) vault: Option<PathBuf>,
-    pub(super) project: Option<PathBuf>,
+    vault: Option<PathBuf>,
+    project: Option<PathBuf>,
+    places: Places,
     pub(super) conversations: Conversations,
     /// The last answers, each with its conversation: a client may leave its history to the service and name only those.
     answers: Mutex<VecDeque<(String, String)>>,
@@ -72,6 +76,11 @@ pub(super) struct Desk {
 }
 
 impl Desk {
+    /// Returns what the environment says for a project, and where its vault is.
+    pub(super) fn place(&self, project: Option<&Path>) -> Result<(Environment, Place), LocateError> {
+        self.places.of(context::environment(self.vault.clone(), project.map(Path::to_owned)))
+    }
+
     /// Notes which conversation an answer belongs to.
     pub(super) fn answered(&self, answer: &str, conversation: &str) {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -94,6 +103,7 @@ impl Remembering {
         let desk = Desk {
             vault,
             project,
+            places: Places::default(),
             conversations: Conversations::below(home),
             answers: Mutex::default(),
             n_requests: AtomicUsize::new(0),
@@ -101,6 +111,11 @@ impl Remembering {
             is_over: watch::Sender::new(false),
         };
         Self { desk: Arc::new(desk) }
+    }
+
+    /// Looks anew where vaults are, and what their settings say.
+    pub(crate) fn settle(&self) {
+        self.desk.places.forget();
     }
 
     /// Gives up what waits for a model; what is being written is written to its end.
@@ -175,7 +190,7 @@ impl Remembering {
         if self.desk.n_requests.fetch_add(1, Ordering::Relaxed).is_multiple_of(SWEEP) {
             let desk = self.desk.clone();
             // Nobody waits for it, and the next one finds what this one leaves.
-            drop(Handle::current().spawn_blocking(move || desk.conversations.sweep(crate::context::now())));
+            drop(Handle::current().spawn_blocking(move || desk.conversations.sweep(context::now())));
         }
     }
 }

@@ -14,7 +14,7 @@ use memdir_core::gateway::{
 use memdir_core::hash::ContentHash;
 use memdir_core::host::{Agent, Moment, Occasion, Source};
 use memdir_store::gateway::Known;
-use memdir_store::place::{self, Environment};
+use memdir_store::place::{Environment, LocateError, Place};
 use memdir_store::session::Session;
 
 use super::Desk;
@@ -55,8 +55,7 @@ impl Passing {
         let mut reading = read(request.dialect, &request.labels, &request.body);
         follow(desk, &mut reading);
         let project = project(&request.labels, &reading).or_else(|| desk.project.clone());
-        let env = context::environment(desk.vault.clone(), project.clone());
-        let place = place::locate(&env).ok().filter(|place| !place.off);
+        let place = desk.place(project.as_deref()).ok().map(|(_, place)| place).filter(|place| !place.off);
         let serves = place.as_ref().is_some_and(|place| place.settings.gateway.serves_memory_tool);
         let mut passing = Self {
             session: reading.conversation.id.clone(),
@@ -191,13 +190,14 @@ impl Passing {
 
     /// Remembers, and notes what is put into the turn, unless somebody has given up waiting.
     pub(super) fn remember(&self, desk: &Desk, is_taken: &AtomicBool) -> String {
+        let Some(turn) = self.reading.turns.last() else { return String::new() };
         let until = Instant::now() + self.time().mul_f64(0.8);
-        let told = self.gather(desk, until).unwrap_or_default();
+        let occasions = self.occasions(turn);
+        let told = self.gather(desk, &occasions, until).unwrap_or_default();
         if is_taken.swap(true, Ordering::SeqCst) {
             return String::new();
         }
-        let Some(turn) = self.reading.turns.last() else { return String::new() };
-        let text: String = told.iter().map(|told| told.answer.reply.context.as_str()).collect();
+        let text: String = told.iter().map(|(_, answer)| answer.reply.context.as_str()).collect();
         let text = if text.trim().is_empty() { String::new() } else { reminder(&text) };
         let begins = self.source().is_some();
         let kept = desk.conversations.update(self.id(), self.now, |known| {
@@ -206,40 +206,34 @@ impl Passing {
             }
             known.tell(&turn.key, &text)
         });
-        for told in &told {
-            if let Ok(Some(hook)) = self.open(desk, &told.occasion, until) {
-                hook.record(&told.answer);
-            }
-        }
+        told.iter().for_each(|(hook, answer)| hook.record(answer));
         kept
     }
 
-    /// Gathers what the session is told, at its beginning and at this prompt.
-    fn gather(&self, desk: &Desk, until: Instant) -> Result<Vec<Told>, Failure> {
-        let Some(turn) = self.reading.turns.last() else { return Ok(Vec::new()) };
-        let mut moments = vec![Moment::Prompt(turn.said.clone())];
-        if let Some(source) = self.source() {
-            moments.insert(0, Moment::Start(source));
-        }
+    /// Gathers what the session is told at each of these occasions.
+    fn gather<'o>(
+        &self,
+        desk: &Desk,
+        occasions: &'o [Occasion],
+        until: Instant,
+    ) -> Result<Vec<(HookDesk<'o>, Answer)>, Failure> {
         let mut told = Vec::new();
-        for moment in moments {
-            let occasion = self.occasion(turn, moment);
-            let Some(hook) = self.open(desk, &occasion, until)? else { return Ok(Vec::new()) };
+        for occasion in occasions {
+            let (env, place) = self.place(desk)?;
+            let Some(hook) = HookDesk::at(occasion, env, place, until)? else { return Ok(Vec::new()) };
             self.note_tools(hook.context());
             // A question that fails is one that calls nothing to mind.
             let answer = hook.answer(&[]).unwrap_or_default();
-            told.push(Told { occasion, answer });
+            told.push((hook, answer));
         }
         Ok(told)
     }
 
-    fn open<'o>(
-        &self,
-        desk: &Desk,
-        occasion: &'o Occasion,
-        until: Instant,
-    ) -> Result<Option<HookDesk<'o>>, Failure> {
-        HookDesk::open(occasion, desk.vault.clone(), self.project.clone(), until)
+    /// Returns the occasions of this turn: its prompt, and before that the beginning of the session if it is that.
+    fn occasions(&self, turn: &Turn) -> Vec<Occasion> {
+        let start = self.source().map(Moment::Start);
+        let moments = start.into_iter().chain([Moment::Prompt(turn.said.clone())]);
+        moments.map(|moment| self.occasion(turn, moment)).collect()
     }
 
     /// Notes which tools the conversation uses: recall leaves out how they are used (R2-09).
@@ -287,9 +281,9 @@ impl Passing {
         last.and_then(|turn| known.told(&turn.key)).unwrap_or_default().to_owned()
     }
 
-    /// Returns the environment of the conversation's project.
-    pub(super) fn environment(&self, desk: &Desk) -> Environment {
-        context::environment(desk.vault.clone(), self.project.clone())
+    /// Returns what the environment says for the conversation's project, and where its vault is.
+    pub(super) fn place(&self, desk: &Desk) -> Result<(Environment, Place), LocateError> {
+        desk.place(self.project.as_deref())
     }
 
     /// Returns the body that goes on: what was there, what was put in before, and `new` behind the last turn; `None` if
@@ -332,8 +326,7 @@ impl Passing {
     fn summed_up(&self, desk: &Desk, due: u64, read: u64) -> Option<Shortened> {
         let (dialect, body) = (self.request.dialect, &self.request.body);
         let text = str::from_utf8(body).ok()?;
-        let env = self.environment(desk);
-        let place = place::locate(&env).ok().filter(|place| !place.off)?;
+        let (env, place) = self.place(desk).ok().filter(|(_, place)| !place.off)?;
         let scanner = Context::unheard(env, place).ok()?.scanner().ok()?;
         // The service counts in its own way: what it read is set beside what we would have counted.
         let estimated = compact::tokens(text) as u64;
@@ -341,12 +334,6 @@ impl Passing {
         let summary = desk.conversations.known(self.id()).summary;
         shorten(dialect, body, usize::try_from(budget).ok()?, summary.as_ref(), &scanner).ok().flatten()
     }
-}
-
-/// What a session is told, and when.
-struct Told {
-    occasion: Occasion,
-    answer: Answer,
 }
 
 /// Finds the conversation that the service holds, if the request goes on with one of its answers. Equal words are then told

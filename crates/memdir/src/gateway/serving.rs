@@ -7,7 +7,6 @@ use memdir_core::change::Surface;
 use memdir_core::gateway::{Call, Kept, Outcome};
 use memdir_core::memory_tool::Answer;
 use memdir_server::gateway::{Served, Tool};
-use memdir_store::place;
 use tokio::task::spawn_blocking;
 
 use super::Desk;
@@ -61,8 +60,7 @@ impl Vault {
     }
 
     fn run_one(&self, call: &Call) -> Result<Answer, Failure> {
-        let env = self.passing.environment(&self.desk);
-        let place = place::locate(&env)?;
+        let (env, place) = self.passing.place(&self.desk)?;
         let context = (!place.off).then(|| Context::unheard(env, place)).transpose()?;
         let context = context.filter(|context| !context.leaves_memory_aside());
         let ui = Ui::collecting();
@@ -79,8 +77,8 @@ impl Vault {
 
     /// Notes what the client was not shown, without secrets: a call that was refused for one holds it.
     fn note(&self, mut kept: Kept) -> Result<(), Failure> {
-        let env = self.passing.environment(&self.desk);
-        let context = Context::unheard(env.clone(), place::locate(&env)?)?;
+        let (env, place) = self.passing.place(&self.desk)?;
+        let context = Context::unheard(env, place)?;
         let scanner = context.scanner()?;
         kept.change_texts(|text| scanner.redacted(text).into_owned());
         self.desk.conversations.update(self.passing.id(), context.now, |known| known.keep(kept));

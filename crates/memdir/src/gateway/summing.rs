@@ -14,7 +14,6 @@ use memdir_mind::compact::words_here;
 use memdir_mind::model::{Answer, Model, ModelError, Part, Request, Role, Stop, Usage};
 use memdir_server::gateway::{Again, End, Hearer, Note, Usage as Took};
 use memdir_store::costs::Job;
-use memdir_store::place;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
@@ -71,8 +70,7 @@ pub(super) struct Way {
 
 /// Asks for the summary of a conversation that will have to be shortened, unless there is one.
 pub(super) fn sum_up(desk: &Desk, passing: &Passing, way: &Way) -> Result<(), Failure> {
-    let env = passing.environment(desk);
-    let place = place::locate(&env)?;
+    let (env, place) = passing.place(desk)?;
     let (dialect, body) = (passing.dialect(), passing.came());
     let has_one = || {
         let summary = desk.conversations.known(passing.id()).summary;

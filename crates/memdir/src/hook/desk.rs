@@ -13,8 +13,8 @@ use memdir_store::dream;
 use memdir_store::evidence::{self, Sign, Witness};
 use memdir_store::ledger::{Event, EventKind};
 use memdir_store::news;
-use memdir_store::place;
 use memdir_store::place::settings::Subagents;
+use memdir_store::place::{self, Environment, Place};
 use memdir_store::remind::{Asker, Reminded, look};
 use memdir_store::session::{Session, State};
 use memdir_store::team::{Store, ships_team};
@@ -70,6 +70,16 @@ impl<'o> Desk<'o> {
         let said = occasion.cwd.as_ref().map(PathBuf::from).filter(|dir| dir.is_absolute());
         let env = context::environment(vault, project.or(said));
         let place = place::locate(&env)?;
+        Self::at(occasion, env, place, until)
+    }
+
+    /// Does the same where it is known what it is about.
+    pub(crate) fn at(
+        occasion: &'o Occasion,
+        env: Environment,
+        place: Place,
+        until: Instant,
+    ) -> Result<Option<Self>, Failure> {
         if place.off {
             return Ok(None);
         }
