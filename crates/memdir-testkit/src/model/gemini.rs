@@ -50,8 +50,9 @@ fn candidate(request: &Request, answer: &Answer, parts: Vec<Value>, is_last: boo
     json!({
         "candidates": [candidate], "modelVersion": "scripted", "responseId": fresh_id("response"),
         "usageMetadata": {
-            "promptTokenCount": usage.input, "candidatesTokenCount": usage.output,
-            "totalTokenCount": usage.input + usage.output,
+            "promptTokenCount": usage.input + usage.cached, "candidatesTokenCount": usage.output,
+            "totalTokenCount": usage.input + usage.cached + usage.output,
+            "cachedContentTokenCount": usage.cached,
         },
     })
 }
