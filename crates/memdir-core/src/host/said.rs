@@ -21,12 +21,13 @@ const MACHINE: [&str; 12] = [
     "teammate-message",
 ];
 /// Elements that hosts wrap around what hooks and themselves add to a prompt.
-const WRAPPERS: [&str; 6] = [
+const WRAPPERS: [&str; 7] = [
     "system-reminder",
     "system_reminder",
     "hook_context",
     "mcp_instructions",
     "loaded_context",
+    "session_context",
     "current_datetime",
 ];
 
