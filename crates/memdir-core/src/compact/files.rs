@@ -13,6 +13,19 @@ use crate::host::{Tool, ToolKind};
 use crate::transcript::json::{inner, is_true, text};
 use crate::transcript::{Role, without_injected};
 
+/// The tool of Gemini CLI that shows files together, how it marks them off,
+const MANY: &str = "read_many_files";
+const MANY_OPEN: &str = "--- ";
+const MANY_CLOSE: &str = " ---\n\n";
+const MANY_NEXT: &str = "\n\n\n--- ";
+const MANY_END: &str = "\n--- End of content ---";
+/// how it says that one of them is not whole, or the only one is not,
+const CUT_OF_MANY: &str = "[WARNING: This file was truncated.";
+const CUT: &str = "IMPORTANT: The file content has been truncated.";
+const CUT_TEXT: &str = "--- FILE CONTENT (truncated) ---\n";
+/// and that the user wrote something else into a file.
+const CHANGED_BY_USER: &str = "User modified the `";
+
 /// What is known of the files of a conversation.
 #[derive(Debug, Default)]
 pub(super) struct Files {
@@ -34,17 +47,40 @@ impl Files {
     /// Takes a call with what came of it.
     pub(super) fn take(&mut self, tool: &Tool, input: &Value, result: &str, failed: bool) {
         let input = &unpacked(input);
-        for path in self.named(tool) {
-            self.references.note(&path);
+        if tool.name == MANY && !failed && self.read_many(result) {
+            return;
+        }
+        let named = self.named(tool);
+        for path in &named {
+            self.references.note(path);
             if failed {
                 continue;
             }
             match tool.kind {
-                ToolKind::Edit => self.edit(&path, input),
-                ToolKind::Read | ToolKind::Shell => self.read(&path, input, result),
+                ToolKind::Edit if result.contains(CHANGED_BY_USER) => self.forget(path),
+                ToolKind::Edit => self.edit(path, input),
+                // Which part of the result is whose is not known.
+                ToolKind::Read | ToolKind::Shell if named.len() > 1 => {}
+                ToolKind::Read | ToolKind::Shell => self.read(path, input, result),
                 ToolKind::Other => {}
             }
         }
+    }
+
+    /// Takes what Gemini CLI gives back for several files, and says whether it was that.
+    fn read_many(&mut self, result: &str) -> bool {
+        let Some(shown) = shown_many(result) else { return false };
+        for (path, text) in shown {
+            self.references.note(path);
+            self.read(path, &Value::Null, text);
+        }
+        true
+    }
+
+    /// Takes note of an edit that did something else than it was asked to.
+    fn forget(&mut self, path: &str) {
+        *self.edited.entry(path.to_owned()).or_default() += 1;
+        self.known.remove(path);
     }
 
     /// Returns the text of a file, if it is known.
@@ -77,9 +113,12 @@ impl Files {
         if result.is_empty() || result.starts_with("File unchanged") {
             return;
         }
+        let cut = cut_short(result);
+        let result = cut.unwrap_or(result);
         let is_part = ["offset", "limit", "view_range", "start_line", "end_line"]
             .iter()
             .any(|key| input.get(key).is_some_and(|value| !value.is_null()));
+        let is_part = is_part || cut.is_some();
         if is_part && self.known.get(path).is_some_and(|known| !known.is_part) {
             return;
         }
@@ -117,7 +156,7 @@ fn follow(known: &mut String, edit: &Value) -> bool {
         return false;
     };
     let n_found = if old.is_empty() { 0 } else { known.matches(old).take(2).count() };
-    match (n_found, is_true(edit, "replace_all")) {
+    match (n_found, ["replace_all", "allow_multiple"].iter().any(|key| is_true(edit, key))) {
         (1, _) | (2, true) => *known = known.replace(old, new),
         _ => return false,
     }
@@ -127,6 +166,23 @@ fn follow(known: &mut String, edit: &Value) -> bool {
 /// Arguments may be JSON inside of a string.
 fn unpacked(input: &Value) -> Value {
     input.as_str().map_or_else(|| input.clone(), inner)
+}
+
+/// Cuts what Gemini CLI gives back for several files into the files; `None` if it is something else.
+fn shown_many(result: &str) -> Option<Vec<(&str, &str)>> {
+    let files = result.trim_end().strip_suffix(MANY_END)?.strip_prefix(MANY_OPEN)?;
+    // A file has such a line in it as well, but hardly with the space that the tool leaves around its own.
+    let shown = files.split(MANY_NEXT).map(|file| file.split_once(MANY_CLOSE));
+    shown.collect::<Option<Vec<_>>>().filter(|shown| shown.iter().all(|(path, _)| !path.contains('\n')))
+}
+
+/// Returns the text of a file that Gemini CLI did not show whole; `None` if nothing says that.
+fn cut_short(result: &str) -> Option<&str> {
+    if let Some(rest) = result.strip_prefix(CUT_OF_MANY) {
+        return rest.split_once("\n\n").map(|(_, text)| text);
+    }
+    let rest = result.trim_start().strip_prefix(CUT)?;
+    rest.split_once(CUT_TEXT).map(|(_, text)| text)
 }
 
 /// Returns the file that a command shows whole: `cat FILE`.
@@ -190,6 +246,39 @@ mod tests {
         take(&mut files, "Read", json!({ "file_path": "a" }), "head and tail");
         take(&mut files, "Read", part, "tail");
         assert_eq!(files.known("a").unwrap().text, "head and tail");
+    }
+
+    /// As Gemini CLI gives them back.
+    #[test]
+    fn files_that_are_shown_together_are_told_apart() {
+        let mut files = Files::default();
+        let shown = "--- /p/a.md ---\n\n# A\n--- not a file ---\nend of a\n\n\n--- /p/b.rs ---\n\n[WARNING: This file was truncated. Read it.]\n\nfn b() {}\n\n\n\n--- End of content ---";
+        take(&mut files, "read_many_files", json!({ "include": ["**/*"] }), shown);
+        assert_eq!(files.known("/p/a.md").unwrap().text, "# A\n--- not a file ---\nend of a");
+        assert_eq!(files.known("/p/b.rs"), Some(&Known { text: "fn b() {}".into(), is_part: true }));
+        take(&mut files, "read_many_files", json!({ "paths": ["x", "y"] }), "both of them");
+        assert_eq!((files.known("x"), files.references.count("y")), (None, 1));
+        let cut = "\nIMPORTANT: The file content has been truncated.\nStatus: Showing lines 1-1 of 9.\n\n--- FILE CONTENT (truncated) ---\nfirst line";
+        take(&mut files, "read_file", json!({ "file_path": "/p/c.rs" }), cut);
+        assert_eq!(files.known("/p/c.rs"), Some(&Known { text: "first line".into(), is_part: true }));
+    }
+
+    #[test]
+    fn an_edit_that_the_user_changed_is_not_followed() {
+        let mut files = Files::default();
+        let write = json!({ "file_path": "a", "content": "one one" });
+        take(&mut files, "write_file", write.clone(), "Successfully created a");
+        let edit =
+            json!({ "file_path": "a", "old_string": "one", "new_string": "two", "allow_multiple": true });
+        take(&mut files, "replace", edit, "Successfully modified a");
+        assert_eq!(files.known("a").unwrap().text, "two two");
+        take(
+            &mut files,
+            "write_file",
+            write,
+            "Successfully overwrote a. User modified the `content` to be: three",
+        );
+        assert_eq!((files.known("a"), files.n_edits("a")), (None, 3));
     }
 
     #[test]
