@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::{CompactError, spans};
+use super::{CompactError, contents, spans};
 use crate::transcript::json::{parse, text};
 
 /// Whose list it is.
@@ -17,6 +17,8 @@ pub enum Shape {
     Chat,
     /// Items of the Responses API.
     Responses,
+    /// Contents of Gemini's API: parts, calls and results inside of contents.
+    Gemini,
 }
 
 impl Shape {
@@ -26,6 +28,7 @@ impl Shape {
             Self::Anthropic => "anthropic",
             Self::Chat => "chat",
             Self::Responses => "responses",
+            Self::Gemini => "gemini",
         }
     }
 }
@@ -67,7 +70,7 @@ pub(super) struct List<'i> {
 }
 
 impl<'i> List<'i> {
-    /// Reads a list: an array, or an object that has one as `messages` or `input`.
+    /// Reads a list: an array, or an object that has one as `messages`, `input` or `contents`.
     pub(super) fn read(input: &'i str) -> Result<Self, CompactError> {
         spans::check(input).map_err(|err| CompactError::NotJson(err.to_string()))?;
         let (at, wrapped_as) = find(input).ok_or(CompactError::NoList)?;
@@ -80,10 +83,11 @@ impl<'i> List<'i> {
             return Err(CompactError::NoMessage { nth: nth + 1 });
         }
         let shape = shape(wrapped_as, &values);
+        let has_ids = shape == Shape::Gemini && contents::have_ids(values.iter().flatten());
         let items = parts
             .iter()
             .zip(&values)
-            .map(|(part, value)| Item::new(&input[part.clone()], value.as_ref(), shape));
+            .map(|(part, value)| Item::new(&input[part.clone()], value.as_ref(), shape, has_ids));
         Ok(Self {
             shape,
             before: &input[..at.start + 1],
@@ -94,11 +98,11 @@ impl<'i> List<'i> {
 }
 
 impl<'i> Item<'i> {
-    fn new(raw: &'i str, value: Option<&Value>, shape: Shape) -> Self {
+    fn new(raw: &'i str, value: Option<&Value>, shape: Shape, has_ids: bool) -> Self {
         let unread =
             Self { raw, who: Who::Other, calls: Vec::new(), results: Vec::new(), is_readable: false };
         let Some(value) = value else { return unread };
-        let (calls, results) = pairs(value, shape);
+        let (calls, results) = pairs(value, shape, has_ids);
         Self { who: who(value), calls, results, is_readable: true, ..unread }
     }
 }
@@ -111,7 +115,7 @@ fn find(input: &str) -> Option<(Range<usize>, Option<&str>)> {
         return Some((start..input.rfind(']')? + 1, None));
     }
     let fields = spans::object(input, whole)?;
-    ["messages", "input"].into_iter().find_map(|wanted| {
+    ["messages", "input", "contents"].into_iter().find_map(|wanted| {
         let (name, at) = fields.iter().find(|(name, _)| *name == wanted)?;
         input[at.clone()].starts_with('[').then(|| (at.clone(), Some(*name)))
     })
@@ -120,6 +124,9 @@ fn find(input: &str) -> Option<(Range<usize>, Option<&str>)> {
 /// Says whose shape a list has, by what only that one has.
 fn shape(wrapped_as: Option<&str>, values: &[Option<Value>]) -> Shape {
     let any = |has: fn(&Value) -> bool| values.iter().flatten().any(has);
+    if wrapped_as == Some("contents") || (wrapped_as.is_none() && any(contents::is_content)) {
+        return Shape::Gemini;
+    }
     if wrapped_as == Some("input") || any(is_responses_item) {
         return Shape::Responses;
     }
@@ -167,12 +174,13 @@ fn is_of_model(kind: &str) -> bool {
 
 /// Returns the ids of the calls that an item makes and of those that it answers. A pair within one item is left out: it
 /// comes and goes as one.
-fn pairs(value: &Value, shape: Shape) -> (Vec<String>, Vec<String>) {
+fn pairs(value: &Value, shape: Shape, has_ids: bool) -> (Vec<String>, Vec<String>) {
     let (mut calls, mut results) = (Vec::new(), Vec::new());
     match shape {
         Shape::Anthropic => in_blocks(value, &mut calls, &mut results),
         Shape::Chat => in_chat(value, &mut calls, &mut results),
         Shape::Responses => in_item(value, &mut calls, &mut results),
+        Shape::Gemini => contents::pairs(value, has_ids, &mut calls, &mut results),
     }
     let mut answered: HashMap<String, usize> = HashMap::new();
     for id in &results {

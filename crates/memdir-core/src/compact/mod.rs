@@ -13,6 +13,7 @@
 //!
 //! Look at [`compact`], then at [`Plan`].
 
+mod contents;
 mod files;
 mod list;
 mod marks;
@@ -66,7 +67,9 @@ pub enum CompactError {
     #[error("the list is not JSON: {0}")]
     NotJson(String),
     /// There is no list in it.
-    #[error("there is no list of messages: neither an array, nor an object with `messages` or `input`")]
+    #[error(
+        "there is no list of messages: neither an array, nor an object with `messages`, `input` or `contents`"
+    )]
     NoList,
     /// One of its parts is no message.
     #[error("part {nth} of the list is no message")]

@@ -73,7 +73,7 @@ pub struct Compacted {
 /// What was done to a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// Whose list it is: `anthropic`, `chat` or `responses`.
+    /// Whose list it is: `anthropic`, `chat`, `responses` or `gemini`.
     pub shape: &'static str,
     /// Tokens that the list had,
     pub tokens_before: usize,
@@ -418,9 +418,14 @@ fn of_model(words: &str, room: usize, scanner: &Scanner) -> String {
 }
 
 fn message(shape: Shape, blocks: &[String]) -> Value {
-    let kind = if shape == Shape::Responses { "input_text" } else { "text" };
-    let blocks: Vec<Value> = blocks.iter().map(|text| json!({ "type": kind, "text": text })).collect();
+    let block = |text: &String| match shape {
+        Shape::Responses => json!({ "type": "input_text", "text": text }),
+        Shape::Anthropic | Shape::Chat => json!({ "type": "text", "text": text }),
+        Shape::Gemini => json!({ "text": text }),
+    };
+    let blocks: Vec<Value> = blocks.iter().map(block).collect();
     match shape {
+        Shape::Gemini => json!({ "role": "user", "parts": blocks }),
         Shape::Responses => json!({ "type": "message", "role": "user", "content": blocks }),
         Shape::Anthropic | Shape::Chat => json!({ "role": "user", "content": blocks }),
     }
@@ -429,9 +434,9 @@ fn message(shape: Shape, blocks: &[String]) -> Value {
 /// Looks quickly whether there can be a picture in an item at all.
 fn may_have_media(raw: &str) -> bool {
     // As the beginning of a word between quotes: `"file"` is one, `"file_path"` is none.
-    ["\"image", "\"input_", "\"audio\"", "\"video", "\"file\"", "\"document\""]
-        .iter()
-        .any(|word| raw.contains(word))
+    let words = ["\"image", "\"input_", "\"audio\"", "\"video", "\"file\"", "\"document\""];
+    let of_gemini = ["\"inlineData\"", "\"inline_data\"", "\"fileData\"", "\"file_data\""];
+    words.iter().chain(&of_gemini).any(|word| raw.contains(word))
 }
 
 fn chars(text: &str) -> usize {

@@ -60,9 +60,20 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step(), 0..30)
 }
 
+/// How a client of Gemini writes: whether calls have ids, and whether names have underscores.
+#[derive(Debug, Clone, Copy, Default)]
+struct Style {
+    has_ids: bool,
+    is_snake: bool,
+}
+
+fn style() -> impl Strategy<Value = Style> {
+    (prop::bool::ANY, prop::bool::ANY).prop_map(|(has_ids, is_snake)| Style { has_ids, is_snake })
+}
+
 /// Writes a conversation in a shape, as its API takes it.
-fn list(shape: Shape, steps: &[Step]) -> Value {
-    let mut items = Writer { shape, items: Vec::new(), n_calls: 0 };
+fn list(shape: Shape, style: Style, steps: &[Step]) -> Value {
+    let mut items = Writer { shape, style, items: Vec::new(), n_calls: 0 };
     items.user(json!([items.text_part("user", "the very first wish")]));
     for step in steps {
         match step {
@@ -80,11 +91,15 @@ fn list(shape: Shape, steps: &[Step]) -> Value {
             json!(all)
         }
         Shape::Responses => json!({ "input": items.items, "instructions": "stay" }),
+        Shape::Gemini => {
+            json!({ "contents": items.items, "systemInstruction": { "parts": [{ "text": "stay" }] } })
+        }
     }
 }
 
 struct Writer {
     shape: Shape,
+    style: Style,
     items: Vec<Value>,
     n_calls: usize,
 }
@@ -94,24 +109,26 @@ impl Writer {
         let kind = match (self.shape, role) {
             (Shape::Responses, "user") => "input_text",
             (Shape::Responses, _) => "output_text",
+            (Shape::Gemini, _) => return json!({ "text": text }),
             _ => "text",
         };
         json!({ "type": kind, "text": text })
     }
 
     fn push(&mut self, role: &str, content: Value) {
+        let key = if self.shape == Shape::Gemini { "parts" } else { "content" };
         let is_same = self.shape != Shape::Responses
-            && self.items.last().is_some_and(|last| last["role"] == role && last["content"].is_array());
+            && self.items.last().is_some_and(|last| last["role"] == role && last[key].is_array());
         match self.items.last_mut().filter(|_| is_same) {
             // Roles alternate: whoever speaks twice says it in one message.
             Some(last) => {
                 let more = content.as_array().unwrap().clone();
-                last["content"].as_array_mut().unwrap().extend(more);
+                last[key].as_array_mut().unwrap().extend(more);
             }
             None if self.shape == Shape::Responses => {
                 self.items.push(json!({ "type": "message", "role": role, "content": content }));
             }
-            None => self.items.push(json!({ "role": role, "content": content })),
+            None => self.items.push(json!({ "role": role, key: content })),
         }
     }
 
@@ -123,7 +140,7 @@ impl Writer {
         if self.shape == Shape::Chat && self.items.last().is_some_and(|last| last["role"] == "assistant") {
             return;
         }
-        self.push("assistant", content);
+        self.push(if self.shape == Shape::Gemini { "model" } else { "assistant" }, content);
     }
 
     fn calls(&mut self, calls: &[(Kind, usize)]) {
@@ -133,6 +150,7 @@ impl Writer {
                 self.n_calls += 1;
                 let path = format!("/p/file{}.rs", self.n_calls % 5);
                 let (name, input) = match call.0 {
+                    _ if self.shape == Shape::Gemini => of_gemini(call.0, &path, self.n_calls),
                     Kind::Read | Kind::Picture => ("Read", json!({ "file_path": path })),
                     Kind::Edit => {
                         ("Edit", json!({ "file_path": path, "old_string": "a", "new_string": "b" }))
@@ -147,7 +165,40 @@ impl Writer {
             Shape::Anthropic => self.anthropic(&named),
             Shape::Chat => self.chat(&named),
             Shape::Responses => self.responses(&named),
+            Shape::Gemini => self.gemini(&named),
         }
+    }
+
+    fn gemini(&mut self, calls: &[(String, &str, Value, &(Kind, usize))]) {
+        let Style { has_ids, is_snake } = self.style;
+        let key = |camel: &'static str, snake: &'static str| if is_snake { snake } else { camel };
+        let mut asked = vec![json!({ "text": "hm", "thought": true })];
+        let (mut answered, mut pictures) = (Vec::new(), Vec::new());
+        for (nth, (id, name, input, (kind, length))) in calls.iter().enumerate() {
+            let mut call = json!({ "name": name, "args": input });
+            let said = "out \"put\"\n".repeat(*length / 8);
+            let response = if length % 7 == 0 { json!({ "error": said }) } else { json!({ "output": said }) };
+            let mut result = json!({ "name": name, "response": response });
+            if has_ids {
+                call["id"] = json!(id);
+                result["id"] = json!(id);
+            }
+            let picture = json!({ key("inlineData", "inline_data"): { key("mimeType", "mime_type"): "image/png", "data": "A".repeat(*length) } });
+            match kind {
+                Kind::Picture if length % 2 == 0 => result["parts"] = json!([picture]),
+                Kind::Picture => pictures.push(picture),
+                _ => {}
+            }
+            let mut part = json!({ key("functionCall", "function_call"): call });
+            if nth == 0 {
+                part[key("thoughtSignature", "thought_signature")] = json!("c2ln");
+            }
+            asked.push(part);
+            answered.push(json!({ key("functionResponse", "function_response"): result }));
+        }
+        self.model(json!(asked));
+        answered.extend(pictures);
+        self.user(json!(answered));
     }
 
     fn anthropic(&mut self, calls: &[(String, &str, Value, &(Kind, usize))]) {
@@ -192,8 +243,47 @@ impl Writer {
     }
 }
 
+/// Names a call as Gemini CLI does.
+fn of_gemini(kind: Kind, path: &str, nth: usize) -> (&'static str, Value) {
+    match kind {
+        Kind::Read | Kind::Picture => ("read_file", json!({ "file_path": path })),
+        Kind::Edit => ("replace", json!({ "file_path": path, "old_string": "a", "new_string": "b" })),
+        Kind::Run => ("run_shell_command", json!({ "command": format!("make part{nth}") })),
+        Kind::Unknown => ("mystery", json!({ "numbers": [1, 2] })),
+    }
+}
+
 fn messages(list: &Value) -> &Vec<Value> {
-    list.as_array().or(list["messages"].as_array()).or(list["input"].as_array()).unwrap()
+    let named = |name: &str| list[name].as_array();
+    list.as_array().or(named("messages")).or(named("input")).or(named("contents")).unwrap()
+}
+
+/// Checks what Gemini wants of a list: the user begins, a content with calls stands directly behind one of the user's, and
+/// the very next one answers each of them, by name and in order. Nothing else is answered.
+fn is_gemini(list: &Value) -> Result<(), String> {
+    let named = |content: &Value, keys: [&str; 2]| -> Vec<Value> {
+        let parts = content["parts"].as_array().unwrap().iter();
+        let found = parts.filter_map(|part| part.get(keys[0]).or(part.get(keys[1])));
+        found.map(|paired| json!([paired["name"], paired["id"]])).collect()
+    };
+    let mut open = Vec::new();
+    let mut before = "";
+    for content in messages(list) {
+        let role = content["role"].as_str().unwrap();
+        let calls = named(content, ["functionCall", "function_call"]);
+        let results = named(content, ["functionResponse", "function_response"]);
+        if before.is_empty() && role != "user" {
+            return Err(format!("{role} begins"));
+        }
+        if open != results {
+            return Err(format!("{open:?} are answered by {results:?}"));
+        }
+        if !calls.is_empty() && (role != "model" || before != "user") {
+            return Err(format!("{role} calls after {before}"));
+        }
+        (open, before) = (calls, role);
+    }
+    if open.is_empty() { Ok(()) } else { Err(format!("{open:?} are not answered")) }
 }
 
 /// Walks a list and returns calls without results and results without calls before them.
@@ -252,7 +342,17 @@ fn all_text(value: &Value, into: &mut String) {
 }
 
 fn check(shape: Shape, steps: &[Step], budget: usize, keep: Option<usize>) -> Result<(), TestCaseError> {
-    let before = list(shape, steps);
+    check_styled(shape, Style::default(), steps, budget, keep)
+}
+
+fn check_styled(
+    shape: Shape,
+    style: Style,
+    steps: &[Step],
+    budget: usize,
+    keep: Option<usize>,
+) -> Result<(), TestCaseError> {
+    let before = list(shape, style, steps);
     let input = before.to_string();
     let scanner = Scanner::builtin();
     let options = Options { budget, keep };
@@ -277,8 +377,29 @@ fn check(shape: Shape, steps: &[Step], budget: usize, keep: Option<usize>) -> Re
         prop_assert!(alternates(&before) && alternates(&after));
         prop_assert_eq!(&after["system"], &before["system"]);
     }
+    if shape == Shape::Gemini {
+        prop_assert_eq!(is_gemini(&before), Ok(()), "the generator pairs");
+        prop_assert_eq!(is_gemini(&after), Ok(()));
+        prop_assert_eq!(compacted.report.shape, "gemini");
+        prop_assert!(alternates(&before) && alternates(&after));
+        prop_assert_eq!(&after["systemInstruction"], &before["systemInstruction"]);
+    }
+    kept_to_the_byte(&before, &compacted)?;
     kept_as_they_were(&before, &after, &compacted.report, shape)?;
     quotes_only(&before, &compacted.report.summary)
+}
+
+/// Without pictures, the last rounds are the very bytes of the input.
+fn kept_to_the_byte(before: &Value, compacted: &Compacted) -> Result<(), TestCaseError> {
+    if let Some((replaced, message)) = &compacted.replaced
+        && compacted.report.images == 0
+        && !compacted.report.trimmed
+    {
+        let kept = messages(before)[replaced.end..].iter().map(Value::to_string);
+        let kept: Vec<String> = [message.clone()].into_iter().chain(kept).collect();
+        prop_assert!(compacted.text.contains(&format!("{}]", kept.join(","))), "{}", compacted.text);
+    }
+    Ok(())
 }
 
 /// The last rounds are those of the input, in order and to the letter, but for pictures.
@@ -358,10 +479,16 @@ proptest! {
         check(Shape::Responses, &steps, budget, keep)?;
     }
 
+    #[test]
+    fn gemini_lists_stay_lists(steps in steps(), style in style(), budget in 100_usize..3_000, keep in prop::option::of(0_usize..6)) {
+        check_styled(Shape::Gemini, style, &steps, budget, keep)?;
+    }
+
     /// A list that is broken in any way is an error or a list that fits, never a crash.
     #[test]
-    fn broken_lists_do_no_harm(steps in steps(), at in 0.0_f64..1.0, cut in 0_usize..60, budget in 100_usize..1_000) {
-        let mut input = list(Shape::Anthropic, &steps).to_string().into_bytes();
+    fn broken_lists_do_no_harm(steps in steps(), is_gemini in prop::bool::ANY, at in 0.0_f64..1.0, cut in 0_usize..60, budget in 100_usize..1_000) {
+        let shape = if is_gemini { Shape::Gemini } else { Shape::Anthropic };
+        let mut input = list(shape, Style::default(), &steps).to_string().into_bytes();
         let from = ((input.len() as f64) * at) as usize;
         input.drain(from..(from + cut).min(input.len()));
         if let Ok(compacted) = compact(&input, &Options { budget, keep: None }, &Scanner::builtin()) {
@@ -386,6 +513,40 @@ proptest! {
             for item in &messages(&after)[..end] {
                 let change = match item["type"].as_str() { Some("function_call") => 1, Some("function_call_output") => -1, _ => continue };
                 let n_open = open.entry(item["call_id"].as_str().unwrap()).or_default();
+                *n_open += change;
+                prop_assert!(*n_open >= 0, "a result before its call");
+            }
+            prop_assert!(open.values().all(|n| *n == 0), "a call without a result: {}", compacted.text);
+        }
+    }
+
+    /// The same for Gemini's, whose calls may lack ids: then each name has as many results as calls, after them.
+    #[test]
+    fn strange_pairs_of_gemini_come_out_paired(ids in prop::collection::vec((0_u8..4, prop::bool::ANY, prop::bool::ANY), 1..40), has_ids in prop::bool::ANY, budget in 200_usize..600) {
+        let items: Vec<Value> = ids.iter().map(|(id, is_call, may_have_id)| {
+            let (role, key) = if *is_call { ("model", "functionCall") } else { ("user", "functionResponse") };
+            let mut paired = json!({ "name": format!("tool{}", id % 2), "response": { "output": "x".repeat(90) } });
+            if has_ids || *may_have_id {
+                paired["id"] = json!(id.to_string());
+            }
+            json!({ "role": role, "parts": [{ key: paired }] })
+        }).collect();
+        let input = json!({ "contents": items }).to_string();
+        let compacted = compact(input.as_bytes(), &Options { budget, keep: None }, &Scanner::builtin()).unwrap();
+        if compacted.report.replaced > 0 {
+            let after: Value = serde_json::from_str(&compacted.text).unwrap();
+            let n_last = messages(&after).iter().rev().take_while(|item| item["role"] == "model").count();
+            let end = messages(&after).len() - n_last;
+            let mut open: HashMap<String, i32> = HashMap::new();
+            for item in &messages(&after)[..end] {
+                let part = &item["parts"][0];
+                let (paired, change) = match (part.get("functionCall"), part.get("functionResponse")) {
+                    (Some(call), _) => (call, 1),
+                    (_, Some(result)) => (result, -1),
+                    _ => continue,
+                };
+                let key = if has_ids { &paired["id"] } else { &paired["name"] };
+                let n_open = open.entry(key.to_string()).or_default();
                 *n_open += change;
                 prop_assert!(*n_open >= 0, "a result before its call");
             }

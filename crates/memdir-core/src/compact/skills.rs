@@ -1,14 +1,16 @@
 //! Skills that a conversation works by: instructions that were loaded into it, and that hold until its end.
 //!
 //! Claude Code puts the text of a skill into a user's message that begins with the skill's folder; other agents read its
-//! `SKILL.md` with a tool. Both are recognised, and so is what an earlier compaction gave back. A skill that came twice is
-//! kept as it came last.
+//! `SKILL.md` with a tool, and Gemini CLI has one that gives back the text between marks. All are recognised, and so is what
+//! an earlier compaction gave back. A skill that came twice is kept as it came last.
 
 use super::marks;
 use crate::host::{Tool, ToolKind};
 
 /// How Claude Code begins the text of a skill.
 const BASE: &str = "Base directory for this skill: ";
+/// How Gemini CLI begins the text of a skill, before its name.
+const ACTIVATED: &str = "<activated_skill name=\"";
 /// The file that holds a skill.
 const FILE: &str = "SKILL.md";
 
@@ -43,7 +45,7 @@ impl Skills {
         let Some(rest) = said.trim_start().strip_prefix(BASE) else { return false };
         let dir = rest.lines().next().unwrap_or_default().trim().trim_end_matches(['/', '\\']);
         let name = dir.rsplit(['/', '\\']).next().unwrap_or_default();
-        if name.is_empty() || name.len() > 200 {
+        if !is_name(name) {
             return false;
         }
         self.keep(name, said.trim());
@@ -52,6 +54,12 @@ impl Skills {
 
     /// Takes the result of a call: a skill may have been read.
     pub(super) fn take(&mut self, tool: &Tool, result: &str) {
+        let activated = result.strip_prefix(ACTIVATED).and_then(|rest| rest.split_once('"'));
+        if let Some((name, _)) = activated.filter(|(name, _)| tool.name == "activate_skill" && is_name(name))
+        {
+            self.keep(name, result.trim());
+            return;
+        }
         let [file] = &tool.files[..] else { return };
         let mut parts = file.rsplit(['/', '\\']);
         if tool.kind == ToolKind::Read
@@ -67,6 +75,10 @@ impl Skills {
         self.known.retain(|(known, _)| known != name);
         self.known.push((name.to_owned(), text.to_owned()));
     }
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.len() <= 200 && !text.contains('\n')
 }
 
 #[cfg(test)]
@@ -85,8 +97,11 @@ mod tests {
         skills.take(&Tool::new("Read", &json!({ "file_path": "/s/deploy/SKILL.md" })), "# Deploy");
         skills.take(&Tool::new("Read", &json!({ "file_path": "/s/deploy/README.md" })), "# Other");
         assert!(skills.take_text("Base directory for this skill: /home/u/.claude/skills/pdf\n\n# PDF 2"));
+        let activated = "<activated_skill name=\"review\">\n  <instructions>\n    # Review\n  </instructions>\n</activated_skill>";
+        skills.take(&Tool::new("activate_skill", &json!({ "name": "review" })), activated);
+        skills.take(&Tool::new("read_file", &json!({ "file_path": "/s/notes.txt" })), activated);
         let names: Vec<&str> = skills.newest_first().map(|(name, _)| name).collect();
-        assert_eq!(names, ["pdf", "deploy"]);
-        assert!(skills.newest_first().next().unwrap().1.ends_with("# PDF 2"));
+        assert_eq!(names, ["review", "pdf", "deploy"]);
+        assert!(skills.newest_first().nth(1).unwrap().1.ends_with("# PDF 2"));
     }
 }

@@ -1,4 +1,4 @@
-//! What the part of a conversation tells that is left out: read once, in order, from any of the three shapes.
+//! What the part of a conversation tells that is left out: read once, in order, from any of the shapes.
 //!
 //! [`Story::take`] is given the items one by one. A call waits until its result comes, so that both are told together. What
 //! hosts and tools put into the user's messages is not the user's; what an earlier compaction put there is taken up, so
@@ -10,8 +10,8 @@ use std::collections::{HashMap, VecDeque};
 use serde_json::Value;
 
 use super::files::{Files, Known};
-use super::marks;
 use super::skills::Skills;
+use super::{contents, marks};
 use crate::host::{Tool, said_by_user};
 use crate::journal::Digest;
 use crate::secrets::Scanner;
@@ -27,6 +27,8 @@ const MAX_MESSAGE: usize = 8_000;
 const MAX_END: usize = 2_000;
 /// As many calls that failed are kept, the last ones.
 const MAX_FAILED: usize = 20;
+/// As many calls that may have no id wait for their results, the last ones.
+const MAX_WAITING: usize = 256;
 
 /// What was told so far.
 pub(super) struct Story<'s> {
@@ -43,6 +45,17 @@ pub(super) struct Story<'s> {
     /// The lines of an earlier summary, with the heading of each.
     pub(super) carried: Vec<(String, String)>,
     open: HashMap<String, (String, Value)>,
+    /// The last calls to Gemini's tools, oldest first.
+    waiting: VecDeque<Waiting>,
+    /// Whether the model spoke last in Gemini's shape.
+    was_model: bool,
+}
+
+/// A call that is known by its name, and by its id if it has one.
+struct Waiting {
+    id: Option<String>,
+    name: String,
+    input: Value,
 }
 
 impl<'s> Story<'s> {
@@ -57,6 +70,8 @@ impl<'s> Story<'s> {
             notes: VecDeque::new(),
             carried: Vec::new(),
             open: HashMap::new(),
+            waiting: VecDeque::new(),
+            was_model: false,
         }
     }
 
@@ -64,6 +79,10 @@ impl<'s> Story<'s> {
     pub(super) fn take(&mut self, item: &Value) {
         self.files.references.step();
         let role = text(item, "role").unwrap_or_default();
+        if contents::is_content(item) {
+            self.content(role, item);
+            return;
+        }
         match (role, text(item, "type").unwrap_or_default()) {
             ("tool" | "function", _) => {
                 let id = text(item, "tool_call_id").or(text(item, "name")).unwrap_or_default();
@@ -115,6 +134,53 @@ impl<'s> Story<'s> {
         }
     }
 
+    fn content(&mut self, role: &str, item: &Value) {
+        let is_model = role == "model";
+        if is_model && !self.was_model {
+            // Calls are answered before the model speaks again, or never.
+            self.waiting.clear();
+        }
+        self.was_model = is_model;
+        contents::parts(item).for_each(|part| self.part(role, part));
+    }
+
+    fn part(&mut self, role: &str, part: &Value) {
+        if let Some(called) = contents::call(part) {
+            let Some(name) = text(called, "name").map(str::to_owned) else { return };
+            let id = text(called, "id").map(str::to_owned);
+            self.waiting.push_back(Waiting {
+                id,
+                name,
+                input: called.get("args").cloned().unwrap_or_default(),
+            });
+            if self.waiting.len() > MAX_WAITING {
+                self.waiting.pop_front();
+            }
+        } else if let Some(result) = contents::result(part) {
+            let (said, failed) = contents::said(result);
+            if let Some(Waiting { name, input, .. }) = self.awaited(result) {
+                self.told(&name, &input, &said, failed);
+            }
+        } else if let Some(said) = text(part, "text").filter(|_| !contents::is_thought(part)) {
+            match role {
+                "function" => {}
+                // Who speaks without a role is the user.
+                "" => self.say("user", said),
+                role => self.say(role, said),
+            }
+        }
+    }
+
+    /// Finds the call that a result belongs to: the one of its id, and without one the oldest of its name.
+    fn awaited(&mut self, result: &Value) -> Option<Waiting> {
+        let (id, name) = (text(result, "id"), text(result, "name"));
+        let is_its = |call: &Waiting| match (id, call.id.as_deref()) {
+            (Some(id), Some(known)) => id == known,
+            _ => name == Some(call.name.as_str()),
+        };
+        self.waiting.iter().position(is_its).and_then(|nth| self.waiting.remove(nth))
+    }
+
     fn call_item(&mut self, item: &Value) {
         let input = item.get("arguments").or(item.get("input")).or(item.get("action")).cloned();
         let name = text(item, "name").or(text(item, "type").map(|kind| kind.trim_end_matches("_call")));
@@ -128,11 +194,17 @@ impl<'s> Story<'s> {
     }
 
     fn answer(&mut self, id: &str, said: &str, failed: bool) {
-        let Some((name, input)) = self.open.remove(id) else { return };
-        let tool = Tool::new(&name, &input);
-        self.files.take(&tool, &input, said, failed);
+        if let Some((name, input)) = self.open.remove(id) {
+            self.told(&name, &input, said, failed);
+        }
+    }
+
+    /// Takes a call with what came of it.
+    fn told(&mut self, name: &str, input: &Value, said: &str, failed: bool) {
+        let tool = Tool::new(name, input);
+        self.files.take(&tool, input, said, failed);
         self.skills.take(&tool, said);
-        let called = self.clean(&call(&name, &input), MAX_MESSAGE);
+        let called = self.clean(&call(name, input), MAX_MESSAGE);
         self.digest.take(&turn(Role::Tool, called));
         let said = self.clean(&ends(said), MAX_MESSAGE);
         if failed {

@@ -333,6 +333,222 @@ fn items_of_the_responses_api_keep_their_reasoning_and_their_pairs() {
     );
 }
 
+fn gemini_call(calls: &[(&str, Value)]) -> Value {
+    let mut parts = vec![json!({ "text": "**Thinking**", "thought": true })];
+    for (nth, (name, args)) in calls.iter().enumerate() {
+        let mut part = json!({ "functionCall": { "name": name, "args": args } });
+        if nth == 0 {
+            part["thoughtSignature"] = json!("c2lnbmVk+/==");
+        }
+        parts.push(part);
+    }
+    json!({ "role": "model", "parts": parts })
+}
+
+fn gemini_results(results: &[(&str, &str)]) -> Value {
+    let part = |(name, output): &(&str, &str)| json!({ "functionResponse": { "name": name, "response": { "output": output } } });
+    json!({ "role": "user", "parts": results.iter().map(part).collect::<Vec<_>>() })
+}
+
+fn gemini_text(role: &str, text: &str) -> Value {
+    json!({ "role": role, "parts": [{ "text": text }] })
+}
+
+/// A session of Gemini CLI: what it sends first, a wish, a skill, files, parallel calls, an error, a picture, a last wish.
+fn gemini() -> Value {
+    let mut contents = vec![
+        gemini_text("user", "<session_context>\nThis is the Gemini CLI.\n</session_context>"),
+        gemini_text("user", "Rewrite the parser so that tokens are owned."),
+    ];
+    let mut round = |name: &str, args: Value, said: &str| {
+        contents.push(gemini_call(&[(name, args)]));
+        contents.push(gemini_results(&[(name, said)]));
+    };
+    round(
+        "activate_skill",
+        json!({ "name": "rust" }),
+        "<activated_skill name=\"rust\">\n  <instructions>\n    Write small functions.\n  </instructions>\n</activated_skill>",
+    );
+    round("read_file", json!({ "file_path": "/p/src/lexer.rs" }), "fn lex() {}\n// end of lexer");
+    round(
+        "replace",
+        json!({ "file_path": "/p/src/lexer.rs", "old_string": "fn lex()", "new_string": "fn lex_owned()" }),
+        "Successfully modified file: /p/src/lexer.rs (1 replacements).",
+    );
+    round(
+        "write_file",
+        json!({ "file_path": "/p/src/new.rs", "content": "pub fn new() {}" }),
+        "Successfully created",
+    );
+    round(
+        "read_many_files",
+        json!({ "include": ["docs/**"] }),
+        "--- /p/docs/a.md ---\n\n# A\n\n\n--- /p/docs/b.md ---\n\n# B\n\n\n\n--- End of content ---",
+    );
+    round(
+        "run_shell_command",
+        json!({ "command": "cargo test -p parser" }),
+        "Output: error[E0502]: cannot borrow `tokens`\nExit Code: 101\nProcess Group PGID: 42",
+    );
+    round(
+        "write_todos",
+        json!({ "todos": [{ "description": "port the lexer tests", "status": "pending" }, { "description": "own the tokens", "status": "completed" }] }),
+        "ok",
+    );
+    // Two at once, of one name and without ids: the first result is the first call's.
+    contents.push(gemini_call(&[
+        ("read_file", json!({ "file_path": "/p/one.rs" })),
+        ("read_file", json!({ "file_path": "/p/two.rs" })),
+    ]));
+    contents.push(gemini_results(&[("read_file", "// this is one"), ("read_file", "// this is two")]));
+    contents
+        .push(gemini_text("model", "We decided to keep the arena because the borrow checker accepts it."));
+    contents.push(json!({ "role": "user", "parts": [
+        { "text": "Always run clippy before you say that you are done. Here is a picture." },
+        { "inlineData": { "mimeType": "image/png", "data": "A".repeat(4_000) } }] }));
+    for n in 0..12 {
+        contents.push(gemini_call(&[(
+            "run_shell_command",
+            json!({ "command": format!("cargo build --part {n}") }),
+        )]));
+        contents.push(gemini_results(&[("run_shell_command", &"warning: unused variable\n".repeat(60))]));
+    }
+    contents.push(gemini_text("model", "All parts build now."));
+    contents.push(gemini_text("user", "Now port the lexer tests, please"));
+    json!({ "systemInstruction": { "parts": [{ "text": "be brief" }] }, "contents": contents, "generationConfig": { "temperature": 0.0 } })
+}
+
+/// AC-01: in Gemini's shape, too.
+#[test]
+fn a_session_of_gemini_becomes_a_summary_files_skills_and_its_last_rounds() {
+    let session = gemini();
+    let (list, report) = done(&session, 5_000, Some(2));
+    assert_eq!((report.shape, report.images, report.kept, report.trimmed), ("gemini", 1, 2, false));
+    assert_eq!(list["systemInstruction"], session["systemInstruction"]);
+    assert_eq!(list["generationConfig"].to_string(), r#"{"temperature":0.0}"#);
+    let (before, after) = (session["contents"].as_array().unwrap(), list["contents"].as_array().unwrap());
+    assert_eq!(after[1..], before[before.len() - 4..], "the last two rounds, as they were");
+    assert_eq!(after[0]["role"], "user");
+    let parts: Vec<&str> =
+        after[0]["parts"].as_array().unwrap().iter().map(|part| part["text"].as_str().unwrap()).collect();
+    for said in [
+        "First: Rewrite the parser so that tokens are owned.",
+        "The user said: Always run clippy before you say that you are done.",
+        "Changed: /p/src/lexer.rs",
+        "Failed: error[E0502]: cannot borrow `tokens`",
+        "Ran: cargo test -p parser",
+        "[ ] port the lexer tests",
+        "keep the arena",
+    ] {
+        assert!(parts[0].contains(said), "{said}\n{}", parts[0]);
+    }
+    for unsaid in ["session_context", "Thinking", "own the tokens\n", "PGID"] {
+        assert!(!parts[0].contains(unsaid), "{unsaid}\n{}", parts[0]);
+    }
+    assert_eq!(report.files[0], "/p/src/lexer.rs");
+    assert!(parts[1].ends_with("(referred to 2×)\nfn lex_owned() {}\n// end of lexer"), "{}", parts[1]);
+    let text =
+        |path: &str| parts.iter().find(|part| part.contains(path) && part.starts_with("File ")).unwrap();
+    assert!(text("/p/one.rs").ends_with("// this is one") && text("/p/two.rs").ends_with("// this is two"));
+    assert!(text("/p/docs/b.md").ends_with("# B"));
+    assert_eq!(report.skills, ["rust"]);
+    assert!(parts.last().unwrap().contains("Write small functions."));
+}
+
+/// Signatures, escapes and numbers of the rounds that stay are what they were; so is a list that fits.
+#[test]
+fn contents_of_gemini_that_stay_are_kept_to_the_byte() {
+    let last = r#"{"role":"model","parts":[{"text":"h\u006d","thought":true},{"functionCall":{"name":"f","args":{"n":1.50e3}},"thoughtSignature":"a\/b+c=="}]},{"role":"function","parts":[{"functionResponse":{"name":"f","response":{"output":"ok"}}}]}"#;
+    let old: Vec<Value> = (0..12)
+        .flat_map(|n| {
+            [
+                gemini_text("user", &format!("wish {n} {}", "and so on ".repeat(20))),
+                gemini_text("model", "done"),
+            ]
+        })
+        .collect();
+    let old = json!(old).to_string();
+    let input = format!(
+        "{{ \"contents\": [{},{},{last}] , \"x\": 1.0 }}",
+        &old[1..old.len() - 1],
+        gemini_text("user", "go")
+    );
+    let compacted =
+        |budget| compact(input.as_bytes(), &Options { budget, keep: Some(1) }, &Scanner::builtin()).unwrap();
+    let short = compacted(600);
+    assert!(short.text.ends_with(&format!(",{last}] , \"x\": 1.0 }}")), "{}", short.text);
+    assert_eq!(short.report.kept, 1);
+    assert_eq!(compacted(100_000).text, input);
+}
+
+/// A result that is taken for another call's would restore a file with the text of another.
+#[test]
+fn a_result_of_gemini_belongs_to_the_call_before_it() {
+    let read = |path: &str| ("read_file", json!({ "file_path": path }));
+    let mut answered = gemini_results(&[("read_file", "text of d"), ("read_file", "text of c")]);
+    let mut asked = gemini_call(&[read("/p/c.rs"), read("/p/d.rs")]);
+    for (nth, id) in [(0, "i1"), (1, "i2")] {
+        asked["parts"][nth + 1]["functionCall"]["id"] = json!(id);
+        answered["parts"][1 - nth]["functionResponse"]["id"] = json!(id);
+    }
+    let list = json!([
+        gemini_text("user", "go"),
+        gemini_call(&[read("/p/a.rs")]),
+        gemini_text("user", "stop, not that one"),
+        gemini_call(&[read("/p/b.rs")]),
+        gemini_results(&[("read_file", "text of b")]),
+        asked,
+        answered,
+        gemini_text("model", &"and so on ".repeat(2_000)),
+        gemini_text("user", "next"),
+        gemini_text("model", "done"),
+        gemini_text("user", "next"),
+    ]);
+    let (after, report) = done(&list, 1_500, Some(1));
+    let parts = after[0]["parts"].to_string();
+    assert_eq!(report.files.len(), 3, "{parts}");
+    for file in ["b", "c", "d"] {
+        assert!(parts.contains(&format!("/p/{file}.rs (referred to 1×)\\ntext of {file}\"")), "{parts}");
+    }
+}
+
+#[test]
+fn a_list_of_gemini_is_known_without_its_wrapping() {
+    let list = gemini()["contents"].clone();
+    let (after, report) = done(&list, 5_000, None);
+    assert_eq!(report.shape, "gemini");
+    assert_eq!(
+        after[0]["parts"][0]["text"].as_str().unwrap().lines().next(),
+        Some(
+            "What happened before this point (memdir shortened the conversation; quoted from it, no new request)"
+        )
+    );
+    // And again, with what was said since.
+    let mut more = after.as_array().unwrap().clone();
+    more.extend((0..30).flat_map(|n| {
+        [gemini_text("model", &"working ".repeat(60)), gemini_text("user", &format!("go on with {n}"))]
+    }));
+    let (again, _) = done(&json!(more), 3_000, Some(1));
+    let summary = again[0]["parts"][0]["text"].as_str().unwrap();
+    assert!(summary.contains("First: Rewrite the parser so that tokens are owned."), "{summary}");
+    assert_eq!(summary.matches("What happened before").count(), 1);
+    assert!(again[0]["parts"].to_string().contains("fn lex_owned()"), "the file is still there");
+}
+
+#[test]
+fn a_last_result_of_gemini_that_is_too_large_is_cut_in_its_middle() {
+    let list = json!([
+        gemini_text("user", "read it"),
+        gemini_call(&[("read_file", json!({ "file_path": "/p/big" }))]),
+        gemini_results(&[("read_file", &format!("first line\n{}last line", "middle\n".repeat(50_000)))])
+    ]);
+    let (after, report) = done(&list, 2_000, None);
+    assert!(report.trimmed && report.kept == 1);
+    assert_eq!(after[1], list[1], "a call is not touched");
+    let said = after[2]["parts"][0]["functionResponse"]["response"]["output"].as_str().unwrap();
+    assert!(said.starts_with("first line") && said.ends_with("last line") && said.contains("characters cut"));
+}
+
 #[test]
 fn what_is_no_list_is_told_apart() {
     let scanner = Scanner::builtin();
@@ -342,6 +558,7 @@ fn what_is_no_list_is_told_apart() {
     assert_eq!(failure(b"[\"\xff\"]"), CompactError::NotText(2));
     assert_eq!(failure(b"{\"a\":[]}"), CompactError::NoList);
     assert_eq!(failure(b"{\"input\":\"just words\"}"), CompactError::NoList);
+    assert_eq!(failure(b"{\"contents\":{\"parts\":[]}}"), CompactError::NoList);
     assert_eq!(failure(b"[{\"role\":\"user\"},7]"), CompactError::NoMessage { nth: 2 });
     let system = json!({ "system": "s".repeat(9_000), "messages": [user("hi")] }).to_string();
     assert!(matches!(failure(system.as_bytes()), CompactError::TooSmall { budget: 10, needed: 2_250.. }));

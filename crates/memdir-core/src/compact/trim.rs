@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 
+use super::contents;
 use super::size::{cost, head, tail};
 use crate::transcript::json::text;
 
@@ -57,6 +58,33 @@ fn visit(item: &mut Value, cut: &mut dyn FnMut(&mut String)) {
             within(content, cut);
         }
     }
+    for part in item.get_mut("parts").and_then(Value::as_array_mut).into_iter().flatten() {
+        in_part(part, cut);
+    }
+}
+
+/// Visits the words of a part of Gemini's, or the answer of the result that it is.
+fn in_part(part: &mut Value, cut: &mut dyn FnMut(&mut String)) {
+    if contents::is_thought(part) || contents::is_signed(part) {
+        return;
+    }
+    if let Some(Value::String(text)) = part.get_mut("text") {
+        cut(text);
+    }
+    for key in ["functionResponse", "function_response"] {
+        if let Some(response) = part.get_mut(key).and_then(|result| result.get_mut("response")) {
+            in_answer(response, cut);
+        }
+    }
+}
+
+fn in_answer(value: &mut Value, cut: &mut dyn FnMut(&mut String)) {
+    match value {
+        Value::String(text) => cut(text),
+        Value::Array(values) => values.iter_mut().for_each(|value| in_answer(value, cut)),
+        Value::Object(fields) => fields.values_mut().for_each(|value| in_answer(value, cut)),
+        _ => {}
+    }
 }
 
 fn within(content: &mut Value, cut: &mut dyn FnMut(&mut String)) {
@@ -104,5 +132,21 @@ mod tests {
             assert_eq!(result["content"][1]["text"], "and now?");
         }
         assert_eq!(fit(vec![call, result], 1_300), None);
+    }
+
+    #[test]
+    fn answers_of_gemini_give_way_and_what_is_signed_stays() {
+        let call = json!({ "role": "model", "parts": [
+            { "text": "t".repeat(500), "thought": true },
+            { "text": "w".repeat(500), "thoughtSignature": "c2ln" },
+            { "functionCall": { "name": "read_file", "args": { "file_path": "p".repeat(500) } } }] });
+        let result = json!({ "role": "user", "parts": [{ "functionResponse": {
+            "name": "read_file", "response": { "output": format!("first {} last", "x\n".repeat(20_000)) } } }] });
+        let kept = fit(vec![call.clone(), result], 4_000).unwrap();
+        assert!(kept.iter().map(|item| item.chars().count() + 1).sum::<usize>() <= 4_000);
+        assert_eq!(kept[0], call.to_string());
+        let result: Value = serde_json::from_str(&kept[1]).unwrap();
+        let said = result["parts"][0]["functionResponse"]["response"]["output"].as_str().unwrap();
+        assert!(said.starts_with("first ") && said.ends_with(" last") && said.contains(" characters cut "));
     }
 }

@@ -25,10 +25,10 @@ const MAX_LIST: u64 = 512 * 1024 * 1024;
 
 /// Make a list of messages fit into a budget
 ///
-/// A list as Anthropic's API takes it, or OpenAI's (chat completions, Responses), comes out in the same shape. In this
-/// order, and only as far as needed: pictures are dropped, messages are grouped by round, the old rounds are replaced by a
-/// summary that quotes them, the five files that matter most come back (50,000 tokens), then skills (25,000, 5,000 each).
-/// The last rounds stay as they are. A list that fits is printed byte for byte. A token is estimated as four characters of
+/// A list as Anthropic's API takes it, OpenAI's (chat completions, Responses) or Gemini's (generateContent), comes out in
+/// the same shape. In this order, and only as far as needed: pictures are dropped, messages are grouped by round, the old
+/// rounds are replaced by a summary that quotes them, the five files that matter most come back (50,000 tokens), then
+/// skills (25,000, 5,000 each). The last rounds stay as they are. A list that fits is printed byte for byte. A token is estimated as four characters of
 /// the JSON. No memory is read, and without --by-model nothing is sent anywhere.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -36,7 +36,7 @@ const MAX_LIST: u64 = 512 * 1024 * 1024;
   memdir compact - --budget 20000 --keep 3 < messages.json
   memdir compact request.json --budget 50000 --summary-only")]
 pub(crate) struct Args {
-    /// The list: an array, or an object with `messages` or `input`; `-` reads standard input
+    /// The list: an array, or an object with `messages`, `input` or `contents`; `-` reads standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The result has at most this many tokens

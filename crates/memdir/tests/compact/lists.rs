@@ -49,6 +49,32 @@ fn a_list_comes_out_in_its_shape_and_fits() {
     assert_eq!((same.stdout, same.stderr.as_str()), (output.stdout, ""));
 }
 
+/// AC-01.
+#[test]
+fn a_request_for_gemini_comes_out_as_one() {
+    let mut contents =
+        vec![json!({ "role": "user", "parts": [{ "text": "Move the parser to owned tokens" }] })];
+    for nth in 0..60 {
+        let call = json!({ "functionCall": { "name": "read_file", "args": { "file_path": format!("/p/src/f{}.rs", nth % 3) } }, "thoughtSignature": "c2ln" });
+        contents.push(json!({ "role": "model", "parts": [call] }));
+        let response = json!({ "output": "let a = 1;\n".repeat(20) });
+        let result = json!({ "functionResponse": { "name": "read_file", "response": response } });
+        contents.push(json!({ "role": "user", "parts": [result] }));
+    }
+    let system = json!({ "parts": [{ "text": "stay" }] });
+    let body = json!({ "systemInstruction": system, "contents": contents }).to_string();
+    let sandbox = sandbox();
+    let output = sandbox.memdir(&["compact", "-", "--budget", "1500", "--keep", "2"]).stdin(&body).ok();
+    assert!(tokens(&output.stdout) <= 1_500, "{}", tokens(&output.stdout));
+    let after: Value = serde_json::from_str(&output.stdout).unwrap();
+    assert_eq!(after["systemInstruction"], system);
+    let kept = after["contents"].as_array().unwrap();
+    assert_eq!(kept[0]["role"], "user");
+    assert!(kept[0]["parts"][0]["text"].as_str().unwrap().contains("First: Move the parser to owned tokens"));
+    assert_eq!(kept[1..], contents[contents.len() - 4..]);
+    assert_eq!(sandbox.memdir(&["compact", "-", "--budget", "90000"]).stdin(&body).ok().stdout, body);
+}
+
 #[test]
 fn standing_input_is_read_and_a_list_that_fits_comes_back_byte_for_byte() {
     let sandbox = sandbox();
