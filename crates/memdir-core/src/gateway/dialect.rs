@@ -36,6 +36,12 @@ impl Dialect {
         }
     }
 
+    /// Returns the model that a path names. Only Gemini's do; the others name it in the body.
+    pub fn model(self, path: &str) -> Option<&str> {
+        let (model, _) = path.rsplit_once('/')?.1.split_once(':')?;
+        Some(model).filter(|_| self == Self::Gemini)
+    }
+
     /// Returns its name.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -88,5 +94,12 @@ mod tests {
             assert_eq!(Dialect::of("POST", path), wanted, "{path}");
             assert_eq!(Dialect::of("GET", path), None, "{path}");
         }
+    }
+
+    #[test]
+    fn gemini_names_its_model_in_the_path() {
+        let path = "/v1beta/models/gemini-2.5-pro:streamGenerateContent";
+        assert_eq!(Dialect::Gemini.model(path), Some("gemini-2.5-pro"));
+        assert_eq!(Dialect::Chat.model("/v1/chat/completions"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! What the headers of a request say about the conversation that it belongs to.
+//! What the headers of a request, and its path, say about the conversation that it belongs to.
 
 /// What a request is labelled with.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub struct Labels {
     pub is_subagent: bool,
     /// The project's directory, where the user names it for a client.
     pub project: Option<String>,
+    /// The model, where the path names it.
+    pub model: Option<String>,
 }
 
 /// Headers that name a conversation. One that is a part of a session names it better than the session does.
@@ -38,6 +40,7 @@ impl Labels {
             is_agents: said(&OURS).is_none() && SESSION.iter().any(|name| said(name).is_some()),
             is_subagent: SUBAGENT.iter().any(is_set),
             project: said(&PROJECT).map(str::to_owned),
+            model: None,
         }
     }
 }

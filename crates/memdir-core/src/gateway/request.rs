@@ -119,7 +119,7 @@ fn understood(dialect: Dialect, labels: &Labels, body: &[u8]) -> Option<Reading>
         is_asked,
         has_frame: has_frame || system.iter().any(|text| is_ours(text)),
         cwd: cwd.or_else(|| system.iter().find_map(|text| directory(text))),
-        model: fields.text("model").unwrap_or_default(),
+        model: labels.model.clone().or_else(|| fields.text("model")).unwrap_or_default(),
         tools: calls[from..].iter().map(|(name, input)| Tool::new(name, &inner(input))).collect(),
         follows: fields.text("previous_response_id"),
         is_agents: labels.is_agents,

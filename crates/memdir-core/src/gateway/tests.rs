@@ -42,9 +42,11 @@ fn a_request_of_each_client_is_understood() {
     assert_eq!(seen(&chat), (Kind::Main, vec!["run the \"tests\"", "and this?"], true));
     assert_eq!((chat.cwd.as_deref(), chat.tools[0].command.as_str()), (Some("/home/ada/shop"), "cargo test"));
 
-    let gemini = read(Dialect::Gemini, &unlabelled(), GEMINI.as_bytes());
+    let path = "/v1beta/models/gemini-2.5-pro:generateContent";
+    let labels = Labels { model: Dialect::Gemini.model(path).map(str::to_owned), ..unlabelled() };
+    let gemini = read(Dialect::Gemini, &labels, GEMINI.as_bytes());
     assert_eq!(seen(&gemini), (Kind::Main, vec!["run the tests"], false));
-    assert_eq!(gemini.cwd.as_deref(), Some("/home/ada/shop"));
+    assert_eq!((gemini.model.as_str(), gemini.cwd.as_deref()), ("gemini-2.5-pro", Some("/home/ada/shop")));
     assert!(gemini.conversation.id.starts_with("gateway-") && !gemini.conversation.is_named);
 }
 

@@ -131,6 +131,7 @@ impl Memory for Remembering {
 
     async fn prepare(&self, head: Head, body: Bytes, again: Again) -> Prepared {
         let labels = Labels::of(|name| head.headers.get(name).and_then(|value| value.to_str().ok()));
+        let labels = Labels { model: head.dialect.model(&head.path).map(str::to_owned), ..labels };
         let request = Request { dialect: head.dialect, labels, body: body.clone() };
         let desk = self.desk.clone();
         let Some(passing) = within(hook::time_for_start(), move || Passing::read(&desk, request)).await
