@@ -33,8 +33,7 @@ pub struct Shortened {
 }
 
 /// Shortens a conversation to a budget, in tokens as [`tokens`](crate::compact::tokens) estimates them, in the words of a
-/// summary that covers what is taken out, else in its own. `None` if there is nothing to sum up, or no way to say it in this
-/// dialect.
+/// summary that covers what is taken out, else in its own. `None` if there is nothing to sum up.
 pub fn shorten(
     dialect: Dialect,
     body: &[u8],
@@ -42,9 +41,6 @@ pub fn shorten(
     summary: Option<&Summary>,
     scanner: &Scanner,
 ) -> Result<Option<Shortened>, CompactError> {
-    if dialect == Dialect::Gemini {
-        return Ok(None);
-    }
     let plan = Plan::new(body, &Options { budget, keep: None })?;
     let covers =
         |summary: &&Summary| plan.replaced().is_some_and(|replaced| summary.covers(dialect, body, replaced));
@@ -94,8 +90,8 @@ pub(super) fn items(dialect: Dialect, text: &str) -> Option<Vec<Range<usize>>> {
     })
 }
 
-/// Returns a print of messages that is the same wherever the client puts its marks for the cache, and whether it writes a
-/// text as a string or as a block.
+/// Returns a print of messages that is the same wherever the client puts its marks for the cache, whether it writes a text
+/// as a string or as a block, and however much it sends back of what Gemini thought.
 pub(super) fn print(text: &str, items: &[Range<usize>]) -> Option<String> {
     let mut hash = Sha256::new();
     for item in items {
@@ -108,10 +104,22 @@ pub(super) fn print(text: &str, items: &[Range<usize>]) -> Option<String> {
                 block.as_object_mut().map(|block| block.shift_remove("cache_control"));
             }
         }
+        if let Some(parts) = value.get_mut("parts").and_then(Value::as_array_mut) {
+            without_thoughts(parts);
+        }
         hash.update(value.to_string());
         hash.update([0]);
     }
     Some(to_hex(&hash.finalize()))
+}
+
+/// Takes thoughts and their signatures out of parts. Clients leave them out of old turns, or sign anew what had no signature.
+fn without_thoughts(parts: &mut Vec<Value>) {
+    parts.retain(|part| part.get("thought") != Some(&Value::Bool(true)));
+    for part in parts.iter_mut().filter_map(Value::as_object_mut) {
+        part.shift_remove("thoughtSignature");
+        part.shift_remove("thought_signature");
+    }
 }
 
 #[cfg(test)]
@@ -158,7 +166,50 @@ mod tests {
         // Another history, and it is none of ours.
         after["messages"][1]["content"][0]["input"]["command"] = "make".into();
         assert_eq!(sent(&after.to_string()), None);
-        assert_eq!(shorten(Dialect::Gemini, before.as_bytes(), budget, None, &scanner).unwrap(), None);
+    }
+
+    /// The same in Gemini's words, where signatures and thoughts come and go.
+    fn contents(rounds: usize, is_signed: bool) -> Value {
+        let mut contents = vec![json!({"role": "user", "parts": [{"text": "make the tests pass"}]})];
+        for n in 0..rounds {
+            let mut call = json!({"functionCall": {"name": "run_shell_command", "args": {"command": format!("cargo test {n}")}}});
+            let mut parts = Vec::new();
+            if is_signed {
+                parts.push(json!({"text": "hm", "thought": true}));
+                call["thoughtSignature"] = "c2ln".into();
+            }
+            parts.push(call);
+            let result = json!({"functionResponse": {"name": "run_shell_command", "response": {"output": "line\n".repeat(400)}}});
+            contents.push(json!({"role": "model", "parts": parts}));
+            contents.push(json!({"role": "user", "parts": [result]}));
+        }
+        json!({"systemInstruction": {"parts": [{"text": "S"}]}, "contents": contents, "tools": [{"functionDeclarations": []}]})
+    }
+
+    /// AC-01.
+    #[test]
+    fn a_conversation_with_gemini_is_shortened_and_known_again() {
+        let scanner = Scanner::builtin();
+        let before = contents(20, true).to_string();
+        let budget = compact::tokens(&before) / 2;
+        let shortened = shorten(Dialect::Gemini, before.as_bytes(), budget, None, &scanner).unwrap().unwrap();
+        let sent = |body: &Value| -> Option<Value> {
+            let body = body.to_string();
+            let at = shortened.find(Dialect::Gemini, body.as_bytes())?;
+            let short = shortened.apply(body.as_bytes(), &at, &[]);
+            assert!(short.len() < body.len());
+            serde_json::from_slice(&short).ok()
+        };
+        let first = sent(&contents(20, true)).unwrap();
+        assert_eq!(first["contents"][0]["role"], "user");
+        assert!(first["contents"][0]["parts"][0]["text"].as_str().unwrap().contains("make the tests pass"));
+        assert_eq!(first["contents"][1]["role"], "model");
+        assert_eq!(first["systemInstruction"], contents(1, true)["systemInstruction"]);
+        let second = sent(&contents(21, false)).unwrap();
+        assert_eq!(second["contents"][0], first["contents"][0]);
+        let mut other = contents(21, true);
+        other["contents"][1]["parts"][1]["functionCall"]["args"]["command"] = "make".into();
+        assert_eq!(sent(&other), None, "another history");
     }
 
     /// A model's words are taken if they are of what is taken out, and never for another history.

@@ -292,6 +292,63 @@ fn a_conversation_that_is_too_long_is_shortened_and_stays_shortened() {
     ask(&messages).continues(&second).unwrap();
 }
 
+/// A step of a conversation with Gemini: a call that is signed, and its long result.
+fn gemini_step(n: usize, is_signed: bool) -> [Value; 2] {
+    let mut call =
+        json!({"functionCall": {"name": "read_file", "args": {"file_path": format!("/p/{n}.rs")}}});
+    if is_signed {
+        call["thoughtSignature"] = json!("c2ln");
+    }
+    let response = json!({"output": format!("file {n}: {}", "words ".repeat(300))});
+    let result = json!({"functionResponse": {"name": "read_file", "response": response}});
+    [json!({"role": "model", "parts": [call]}), json!({"role": "user", "parts": [result]})]
+}
+
+/// AC-01, AC-05: the same for Gemini, whose window is that of the model in the path. Calls keep their results and their
+/// signatures, and a client that no longer sends old signatures has its conversation known again.
+#[test]
+fn a_conversation_with_gemini_is_shortened_and_stays_shortened() {
+    for path in ["generateContent", "streamGenerateContent?alt=sse"] {
+        let path = format!("/v1beta/models/gemini-2.5-pro:{path}");
+        let world = World::answered_by(vec![Rule::always().says("next").reading(1_000_000)]);
+        let say = |role: &str, text: &str| json!({"role": role, "parts": [{"text": text}]});
+        let ask = |contents: &[Value]| {
+            let tools = json!([{"functionDeclarations": [{"name": "read_file"}]}]);
+            world.send(&path, &[], &json!({"contents": contents, "tools": tools}))
+        };
+        let talk = |is_signed: bool, later: &[Value]| {
+            let mut contents = vec![say("user", PROMPT)];
+            contents.extend((0..20).flat_map(|n| gemini_step(n, is_signed || n >= 10)));
+            contents.extend_from_slice(later);
+            contents
+        };
+        let first = ask(&talk(true, &[]));
+        let shortened = || {
+            let folder = fs::read_dir(world.house.sandbox.state().join("gateway/conversations")).unwrap();
+            folder.flatten().any(|file| fs::read_to_string(file.path()).unwrap().contains("\"shortened\":{"))
+        };
+        until("it was shortened", shortened);
+        world.model.follow(vec![Rule::always().says("next").reading(600_000)]);
+        let mut later = vec![say("model", "next"), say("user", "and now?")];
+        let second = ask(&talk(true, &later));
+        let (before, after) = (first.raw().len(), second.raw().len());
+        assert!(after < before * 2 / 3, "{path}: {after} of {before}");
+        let contents = second.body()["contents"].as_array().unwrap().clone();
+        let summary = contents[0]["parts"][0]["text"].as_str().unwrap();
+        assert!(
+            contents[0]["role"] == "user" && summary.contains("What happened before this point"),
+            "{summary}"
+        );
+        assert!(second.raw().contains(START), "UX-13: what a session begins with outlasts it");
+        let kept = &contents[1..contents.len() - 2];
+        let whole = talk(true, &[]);
+        assert!(kept.len() >= 2 && kept[0]["role"] == "model", "{kept:?}");
+        assert_eq!(kept, &whole[whole.len() - kept.len()..], "calls, results and signatures as they were");
+        later.extend([say("model", "next"), say("user", "and then?")]);
+        ask(&talk(false, &later)).continues(&second).unwrap();
+    }
+}
+
 /// A client that leaves its history to the service sends what is new alone; it is still one conversation.
 #[test]
 fn a_conversation_that_the_service_holds_is_told_its_beginning_once() {

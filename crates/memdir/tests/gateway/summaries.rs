@@ -11,44 +11,75 @@ use crate::wire::until;
 const BY_MODEL: &str = "[gateway]\nsummaries = \"model\"\n";
 const ASKED: &str = "TEXT ONLY: call no tool";
 const WORDS: &str = "## What the user wanted\n- green tests, as the model says\n";
-/// Each is 128,000 tokens at most: there is room, it becomes tight, it is too much.
+/// Of 128,000 tokens: there is room, it becomes tight, it is too much.
 const MUCH: u64 = 80_000;
 const NEAR: u64 = 110_000;
 const FULL: u64 = 125_000;
+/// Gemini reads as many times more.
+const GEMINI: u64 = 8;
+const PATHS: [&str; 5] = [
+    "/v1/chat/completions",
+    "/v1/messages",
+    "/v1/responses",
+    "/v1beta/models/gemini-2.5-pro:generateContent",
+    "/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse",
+];
 
 /// A conversation that goes on and on.
 struct Talk {
     world: World,
     path: &'static str,
-    list: &'static str,
     messages: Vec<Value>,
+}
+
+fn is_gemini(path: &str) -> bool {
+    path.contains("/models/")
+}
+
+fn message(path: &str, is_users: bool, text: &str) -> Value {
+    match (is_gemini(path), is_users) {
+        (true, true) => json!({"role": "user", "parts": [{"text": text}]}),
+        (true, false) => json!({"role": "model", "parts": [{"text": text}]}),
+        (false, true) => json!({"role": "user", "content": text}),
+        (false, false) => json!({"role": "assistant", "content": text}),
+    }
 }
 
 impl Talk {
     fn new(rules: Vec<Rule>, settings: &str, path: &'static str) -> Self {
-        let list = if path.ends_with("responses") { "input" } else { "messages" };
-        let mut messages = vec![json!({"role": "user", "content": "make the tests pass"})];
+        let mut messages = vec![message(path, true, "make the tests pass")];
         for n in 0..20 {
-            messages
-                .push(json!({"role": "assistant", "content": format!("step {n}: {}", "words ".repeat(300))}));
-            messages.push(json!({"role": "user", "content": format!("go on with step {n}")}));
+            messages.push(message(path, false, &format!("step {n}: {}", "words ".repeat(300))));
+            messages.push(message(path, true, &format!("go on with step {n}")));
         }
-        Self { world: World::set(rules, PATIENT, settings), path, list, messages }
+        Self { world: World::set(rules, PATIENT, settings), path, messages }
+    }
+
+    /// As much of the window as these are of 128,000 tokens.
+    fn part(&self, tokens: u64) -> u64 {
+        if is_gemini(self.path) { tokens * GEMINI } else { tokens }
+    }
+
+    fn body(&self) -> Value {
+        if is_gemini(self.path) {
+            let tools = json!([{"functionDeclarations": [{"name": "bash"}]}]);
+            return json!({"tools": tools, "generationConfig": {"maxOutputTokens": 900}, "contents": self.messages});
+        }
+        let list = if self.path.ends_with("responses") { "input" } else { "messages" };
+        json!({"model": "m", "max_tokens": 900, "tools": [{"name": "bash", "type": "function"}], list: self.messages})
     }
 
     /// The user says something; returns what the model got. The answer says how much it has read.
     fn say(&mut self, text: &str, reads: u64) -> Request {
-        self.messages.push(json!({"role": "assistant", "content": "next"}));
-        self.messages.push(json!({"role": "user", "content": text}));
+        self.messages.push(message(self.path, false, "next"));
+        self.messages.push(message(self.path, true, text));
+        let reads = self.part(reads);
         self.world.model.follow(vec![
             Rule::always().having(ASKED).says(WORDS).taking(500, reads, 60),
             Rule::always().says("next").reading(reads),
         ]);
-        let mut body =
-            json!({"model": "m", "max_tokens": 900, "tools": [{"name": "bash", "type": "function"}]});
-        body[self.list] = json!(self.messages);
         let headers = [("authorization", "Bearer sk-client"), ("x-custom", "talk")];
-        let answer = self.world.house.ask("POST", self.path, &headers, body.to_string().as_bytes());
+        let answer = self.world.house.ask("POST", self.path, &headers, self.body().to_string().as_bytes());
         assert_eq!(answer.status, 200, "{}", answer.text());
         let sent = self.world.model.requests();
         sent.into_iter().rfind(|request| !request.raw().contains(ASKED)).unwrap()
@@ -84,10 +115,10 @@ impl Talk {
 /// what is shortened later is said in its words. Never twice for one state.
 #[test]
 fn a_summary_is_asked_behind_the_conversation_and_used_when_it_is_too_long() {
-    for path in ["/v1/chat/completions", "/v1/messages", "/v1/responses"] {
+    for path in PATHS {
         let mut talk = Talk::new(Vec::new(), BY_MODEL, path);
         talk.say("one", MUCH);
-        talk.known(&format!("\"read\":{MUCH}"));
+        talk.known(&format!("\"read\":{}", talk.part(MUCH)));
         assert_eq!(talk.asked().len(), 0, "there is room");
         let before = talk.say("two", NEAR);
         talk.known("as the model says");
@@ -101,8 +132,9 @@ fn a_summary_is_asked_behind_the_conversation_and_used_when_it_is_too_long() {
         until("the receipt is there", || !talk.receipts().is_empty());
         let receipt = talk.receipts().pop().unwrap();
         let fields = ["job", "model", "cached", "tokens_out", "outcome"].map(|key| receipt[key].clone());
-        assert_eq!(json!(fields), json!(["session", "m", NEAR, 60, "ok"]), "{receipt}");
-        assert_eq!(receipt["tokens_in"], NEAR + 500);
+        let (model, cached) = (if is_gemini(path) { "gemini-2.5-pro" } else { "m" }, talk.part(NEAR));
+        assert_eq!(json!(fields), json!(["session", model, cached, 60, "ok"]), "{receipt}");
+        assert_eq!(receipt["tokens_in"], cached + 500);
 
         talk.say("three", FULL);
         talk.known("\"shortened\":{");
