@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 use memdir_core::gateway::{Kept, Shortened, Summary};
+use memdir_core::hash::ContentHash;
 use memdir_core::secrets::Scanner;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -28,8 +29,11 @@ use crate::working::file_stem;
 const FOLDER: &str = "gateway";
 const CONVERSATIONS: &str = "conversations";
 const SAID: &str = "said";
+const LOCKS_FOLDER: &str = "locks";
 /// Two requests of a conversation may come at once; one waits for the other no longer than this.
 const PATIENCE: Duration = Duration::from_millis(60);
+/// As many conversations change at a time, in this process and in others.
+const LOCKS: u8 = 64;
 /// As many turns of a conversation are known; the oldest are forgotten first.
 const MAX_TURNS: usize = 512;
 /// As much is put into a turn, and all turns of a conversation together, in bytes.
@@ -169,7 +173,7 @@ impl Conversations {
     /// Changes what is known of one, one process at a time. If another one holds on to it, or nothing can be written, the
     /// change is made to what can be read and lost with the process.
     pub fn update<T>(&self, id: &str, now: Timestamp, change: impl FnOnce(&mut Known) -> T) -> T {
-        let lock = self.lock();
+        let lock = self.lock(id);
         let before = self.known(id);
         let mut known = before.clone();
         let answer = change(&mut known);
@@ -215,10 +219,12 @@ impl Conversations {
         folder.replace_derived(&folder, &file(id), bytes)
     }
 
-    fn lock(&self) -> Option<Lock> {
+    fn lock(&self, id: &str) -> Option<Lock> {
         let until = Instant::now() + PATIENCE;
+        let [first, ..] = *ContentHash::of(id.as_bytes()).as_bytes();
+        let (folder, name) = (self.folder.join(LOCKS_FOLDER), (first % LOCKS).to_string());
         loop {
-            match Lock::attempt(&self.folder, "lock") {
+            match Lock::attempt(&folder, &name) {
                 Ok(Some(lock)) => return Some(lock),
                 Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(1)),
                 _ => return None,

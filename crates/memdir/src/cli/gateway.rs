@@ -151,6 +151,8 @@ fn stand(args: &Args, memory: Remembering, home: PathBuf) -> Result<Outcome, Fai
         }
         memory.stop();
         following.abort();
+        // The last lines are on their way.
+        tokio::time::sleep(2 * log::PAUSE).await;
         Ok(Outcome::Done)
     })
 }

@@ -223,7 +223,7 @@ impl Passing {
             let Some(hook) = HookDesk::at(occasion, env, place, until)? else { return Ok(Vec::new()) };
             self.note_tools(hook.context());
             // A question that fails is one that calls nothing to mind.
-            let answer = hook.answer(&[]).unwrap_or_default();
+            let answer = hook.tell().unwrap_or_default();
             told.push((hook, answer));
         }
         Ok(told)

@@ -106,6 +106,11 @@ impl<'o> Desk<'o> {
         if !self.is_first(input) {
             return self.again();
         }
+        self.tell()
+    }
+
+    /// Says the same where it is known that this occasion is met for the first time.
+    pub(crate) fn tell(&self) -> Result<Answer, Failure> {
         match &self.occasion.moment {
             Moment::Start(source) => Ok(self.start(*source)),
             Moment::Prompt(prompt) => self.prompt(prompt),

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::Duration;
 
 use memdir_core::hash::ContentHash;
 use memdir_server::gateway::Entry;
@@ -24,7 +25,11 @@ const MAX_FILE: u64 = 1 << 20;
 /// So many files are kept.
 const MAX_FILES: usize = 400;
 /// So many lines wait to be written.
-const WAITING: usize = 1_024;
+const WAITING: usize = 8_192;
+/// Lines are gathered for so long: under load it costs more to wake a writer and to open a file than to write.
+pub(super) const PAUSE: Duration = Duration::from_millis(25);
+/// Old files are looked for once in so many lots of lines.
+const SWEEP: usize = 1_000;
 
 /// Writes lines down.
 pub(super) struct Log;
@@ -54,8 +59,13 @@ fn write(home: &Path, waiting: &Receiver<(String, String)>) {
     let open = || Dir::ensure(home)?.ensure_sub(DIR)?.ensure_sub(LOGS);
     // Nobody can be told, and nothing is lost that anybody needs.
     let Ok(dir) = open() else { return };
-    let _ = sweep(&dir);
+    let mut n_lots: usize = 0;
     while let Ok(first) = waiting.recv() {
+        if n_lots.is_multiple_of(SWEEP) {
+            let _ = sweep(&dir);
+        }
+        n_lots += 1;
+        std::thread::sleep(PAUSE);
         // What came meanwhile goes with it: a file is opened and looked through once for all of its lines.
         let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (name, line) in std::iter::once(first).chain(waiting.try_iter().take(WAITING)) {
