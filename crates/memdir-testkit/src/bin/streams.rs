@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! streams serve 127.0.0.1:PORT
-//! streams drive STREAMS EVENTS MILLISECONDS ROUNDS NAME=ADDRESS/PATH[=PID]…    events each, so far apart; targets by turns
+//! streams drive STREAMS EVENTS MILLISECONDS SPREAD ROUNDS NAME=ADDRESS/PATH[=PID]…
+//!                                     events each, so far apart; all begin within SPREAD milliseconds; targets by turns
 //! streams rush SECONDS CONNECTIONS NAME=ADDRESS/PATH[=PID]…                    short requests, one after the other
 //! ```
 //!
@@ -33,14 +34,15 @@ fn main() -> Result<(), Failed> {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     match &words[..] {
         ["serve", address] => runtime.block_on(serve(address)),
-        ["drive", streams, events, millis, rounds, targets @ ..] => {
-            let shape = Shape { streams: streams.parse()?, events: events.parse()?, every: Duration::from_millis(millis.parse()?) };
+        ["drive", streams, events, millis, spread, rounds, targets @ ..] => {
+            let [every, spread] = [millis.parse()?, spread.parse()?].map(Duration::from_millis);
+            let shape = Shape { streams: streams.parse()?, events: events.parse()?, every, spread };
             runtime.block_on(drive(shape, rounds.parse()?, &read_targets(targets)?))
         }
         ["rush", seconds, connections, targets @ ..] => {
             runtime.block_on(rush(Duration::from_secs(seconds.parse()?), connections.parse()?, &read_targets(targets)?))
         }
-        _ => Err("usage: streams serve ADDRESS | drive STREAMS EVENTS MILLISECONDS ROUNDS TARGET… | rush SECONDS CONNECTIONS TARGET…".into()),
+        _ => Err("usage: streams serve ADDRESS | drive STREAMS EVENTS MILLISECONDS SPREAD ROUNDS TARGET… | rush SECONDS CONNECTIONS TARGET…".into()),
     }
 }
 
@@ -72,6 +74,8 @@ struct Shape {
     streams: usize,
     events: usize,
     every: Duration,
+    /// They begin one after the other within this time.
+    spread: Duration,
 }
 
 // The service.
@@ -182,8 +186,7 @@ async fn round(shape: Shape, target: &Target, of: &mut Measured) {
     let mut streams = JoinSet::new();
     for n in 0..shape.streams {
         let target = target.clone();
-        // Spread over one pause, as people's requests are.
-        let wait = shape.every.mul_f64(n as f64 / shape.streams as f64);
+        let wait = shape.spread.mul_f64(n as f64 / shape.streams as f64);
         streams.spawn(async move {
             sleep(wait).await;
             let whole = shape.every * shape.events as u32 + PATIENCE;

@@ -1,12 +1,14 @@
 //! What was asked and how it went, a line a request, in a file for each conversation.
 //!
-//! No line holds a text of a conversation or a key: times, numbers and the name of the route are written, and the last look at what
-//! leaves is taken here too. A thread of its own writes, so that no answer waits for a disk; what it cannot keep up with is lost.
+//! No line holds a text of a conversation or a key: times, numbers and the name of the route are written. Only the last of these is
+//! made of what somebody sent, so the last look at what leaves is taken at it, once a route. A thread of its own writes, so that no
+//! answer waits for a disk; what it cannot keep up with is lost.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use memdir_core::hash::ContentHash;
@@ -28,6 +30,8 @@ const MAX_FILES: usize = 400;
 const WAITING: usize = 8_192;
 /// Lines are gathered for so long: under load it costs more to wake a writer and to open a file than to write.
 pub(super) const PAUSE: Duration = Duration::from_millis(25);
+/// As many routes are known; the others are looked through each time.
+const MAX_ROUTES: usize = 256;
 /// Old files are looked for once in so many lots of lines.
 const SWEEP: usize = 1_000;
 
@@ -43,10 +47,11 @@ impl Log {
         if lines.is_some() {
             std::thread::spawn(move || write(&home, &waiting));
         }
+        let routes = Routes::default();
         move |entry| {
-            let line = line(entry);
+            let line = line(entry, &routes.clean(&entry.route));
             if is_told {
-                Ui::complain(&format!("{}\n", outlet::clean(&line)));
+                Ui::complain(&format!("{line}\n"));
             }
             if let Some(lines) = &lines {
                 let _ = lines.try_send((file_name(entry), line));
@@ -72,7 +77,7 @@ fn write(home: &Path, waiting: &Receiver<(String, String)>) {
             files.entry(name).or_default().push(line);
         }
         for (name, lines) in files {
-            let _ = append(&dir, &name, &outlet::clean(&lines.join("\n")));
+            let _ = append(&dir, &name, &lines.join("\n"));
         }
     }
 }
@@ -102,8 +107,28 @@ fn file_name(entry: &Entry) -> String {
     }
 }
 
-fn line(entry: &Entry) -> String {
-    let Entry { at, route, status, first, took, down, note, usage, .. } = entry;
+/// Routes without secrets, as they were seen before.
+#[derive(Debug, Default)]
+struct Routes {
+    clean: Mutex<HashMap<String, String>>,
+}
+
+impl Routes {
+    fn clean(&self, route: &str) -> String {
+        let mut known = self.clean.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(clean) = known.get(route) {
+            return clean.clone();
+        }
+        let clean = outlet::clean(route).into_owned();
+        if known.len() < MAX_ROUTES {
+            known.insert(route.to_owned(), clean.clone());
+        }
+        clean
+    }
+}
+
+fn line(entry: &Entry, route: &str) -> String {
+    let Entry { at, status, first, took, down, note, usage, .. } = entry;
     let (ended, first, took) = (entry.ended(), first.as_millis(), took.as_millis());
     let mut line =
         format!("{at} {route} {status} {ended}, first byte {first} ms, all {took} ms, {down} bytes");
