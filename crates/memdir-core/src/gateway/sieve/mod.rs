@@ -355,12 +355,11 @@ impl Sieve {
 
     /// Leaves the calls of this answer to the client.
     fn leave(&mut self) {
-        let mut number = self.n_past() + self.now.shown().count();
+        let next = self.n_past() + self.now.shown().count();
         let mut told = Vec::new();
-        for block in self.now.blocks.iter_mut().filter(|block| block.is_hidden) {
+        for (number, block) in (next..).zip(self.now.blocks.iter_mut().filter(|block| block.is_hidden)) {
             block.is_hidden = false;
             told.extend(block.events(number));
-            number += 1;
         }
         if matches!(self.form, Form::Events(_)) {
             told.append(&mut self.held);
