@@ -1,5 +1,7 @@
 //! Examples of answers with calls of the memory tool, as events and in one piece, and of the requests that follow.
 
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use proptest::{prop_assert, prop_assert_eq};
 use serde_json::{Value, json};
 
 use super::super::place::splice;
@@ -309,4 +311,96 @@ fn who_cannot_be_asked_again_is_said_in_the_middle_of_the_stream() {
     assert!(String::from_utf8(sieve.refused(theirs)).unwrap().contains("slow down"));
     let ours = String::from_utf8(sieve.refused(b"<html>")).unwrap();
     assert!(ours.starts_with("event: error\n") && ours.contains("overloaded_error"), "{ours}");
+}
+
+/// Whatever a model says and calls, in whatever pieces it comes: the client sees what is its own, and what goes on from there
+/// has every byte of the client's in its order, and every call with its result behind it.
+#[test]
+fn no_mixture_of_words_and_calls_loses_anything() {
+    let mut runner = TestRunner::new(Config { cases: 300, failure_persistence: None, ..Config::default() });
+    let kinds = proptest::collection::vec(proptest::collection::vec(0_u8..4, 1..5), 1..5);
+    let given = (kinds, 1_usize..200, proptest::bool::ANY, proptest::bool::ANY);
+    runner
+        .run(&given, |(rounds, size, is_whole, has_thoughts)| mixed(&rounds, size, is_whole, has_thoughts))
+        .unwrap();
+}
+
+fn mixed(rounds: &[Vec<u8>], size: usize, is_whole: bool, has_thoughts: bool) -> Result<(), TestCaseError> {
+    let form: Form = if is_whole { whole } else { events };
+    let mut n = 0;
+    let mut block = |kind: u8| {
+        n += 1;
+        match kind {
+            0 => text(&format!("words \"{n}\" ü")),
+            1 => json!({"type": "thinking", "thinking": format!("thought {n}"), "signature": ""}),
+            2 => call(&format!("t{n}"), "Bash"),
+            _ => call(&format!("c{n}"), "memory"),
+        }
+    };
+    let mut answers: Vec<Vec<Value>> = Vec::new();
+    for kinds in rounds {
+        answers.push(kinds.iter().map(|kind| block(*kind)).collect());
+        // A round without a call of ours, or with one of the client's, is the last.
+        if !kinds.contains(&3) || kinds.contains(&2) {
+            break;
+        }
+    }
+    if answers.last().is_some_and(|last| {
+        last.iter().all(|block| block["name"] != "Bash") && last.iter().any(|block| block["name"] == "memory")
+    }) {
+        answers.push(vec![text("the end")]);
+    }
+    let stop = |blocks: &Vec<Value>| {
+        if blocks.iter().any(|block| block["type"] == "tool_use") { "tool_use" } else { "end_turn" }
+    };
+    let sent: Vec<Vec<u8>> = answers.iter().map(|blocks| form("m", blocks, stop(blocks))).collect();
+    let (got, _, kept) = through(&sent, size);
+    let (blocks, _, _) = client(&got);
+    let shown: Vec<&Value> = answers.iter().flatten().filter(|block| block["name"] != "memory").collect();
+    prop_assert_eq!(blocks.iter().collect::<Vec<_>>(), shown);
+    let Some(kept) = kept else {
+        prop_assert!(answers.iter().flatten().all(|block| block["name"] != "memory") || blocks.is_empty());
+        return Ok(());
+    };
+    let theirs: Vec<Value> =
+        blocks.into_iter().filter(|block| has_thoughts || block["type"] != "thinking").collect();
+    let results = theirs.iter().filter(|block| block["name"] == "Bash");
+    let results: Vec<Value> = results
+        .map(|block| json!({"type": "tool_result", "tool_use_id": block["id"], "content": "ok"}))
+        .collect();
+    let last = if results.is_empty() { json!("and?") } else { json!(results) };
+    let body = json!({"messages": [{"role": "user", "content": "?"}, {"role": "assistant", "content": theirs}, {"role": "user", "content": last}]}).to_string();
+    let full = splice(body.as_bytes(), &put_back(std::slice::from_ref(&kept), body.as_bytes()));
+    let mut left = full.iter();
+    prop_assert!(body.bytes().all(|byte| left.any(|there| *there == byte)), "a byte is lost");
+    let full: Value = serde_json::from_slice(&full).map_err(|err| TestCaseError::fail(err.to_string()))?;
+    let messages = full["messages"].as_array().unwrap();
+    let ids = |message: &Value, kind: &str, key: &str| -> Vec<String> {
+        let blocks = message["content"].as_array().cloned().unwrap_or_default();
+        let mut ids: Vec<String> = blocks
+            .iter()
+            .filter(|block| block["type"] == kind)
+            .map(|block| block[key].as_str().unwrap().to_owned())
+            .collect();
+        ids.sort();
+        ids
+    };
+    for (nth, message) in messages.iter().enumerate() {
+        let called = ids(message, "tool_use", "id");
+        let answered =
+            messages.get(nth + 1).map(|next| ids(next, "tool_result", "tool_use_id")).unwrap_or_default();
+        prop_assert_eq!(&called, &answered, "{}", full);
+    }
+    let n_calls = answers.iter().flatten().filter(|block| block["name"] == "memory").count();
+    let n_back: usize = messages
+        .iter()
+        .map(|message| ids(message, "tool_use", "id").iter().filter(|id| id.starts_with('c')).count())
+        .sum();
+    prop_assert!(n_back == n_calls || theirs_is_empty(&full), "{} of {} in {}", n_back, n_calls, full);
+    Ok(())
+}
+
+/// Without a word the client has nothing to go on from.
+fn theirs_is_empty(full: &Value) -> bool {
+    full["messages"][1]["content"].as_array().is_some_and(Vec::is_empty)
 }
