@@ -128,8 +128,10 @@ impl Known {
         is_new
     }
 
-    /// Keeps what the client was not shown of an answer. What is too much is forgotten, and the model goes on without it.
+    /// Keeps what the client was not shown of an answer, in place of what was kept of it before. What is too much is
+    /// forgotten, and the model goes on without it.
     pub fn keep(&mut self, kept: Kept) {
+        self.kept.retain(|known| !kept.replaces(known));
         if kept.size() > MAX_KEPT {
             return;
         }

@@ -107,6 +107,11 @@ impl Again {
         (record, answer)
     }
 
+    /// Returns the name of the upstream.
+    pub(super) fn upstream(&self) -> &str {
+        &self.gone.way.upstream.name
+    }
+
     fn request(&self, body: Bytes, hearing: Hearing) -> Request<Sent> {
         let Gone { way, head, uri, token, .. } = self.gone.as_ref();
         let changes = Changes {

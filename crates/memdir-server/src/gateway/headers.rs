@@ -61,10 +61,13 @@ pub(super) fn upward(headers: &HeaderMap, changes: Changes<'_>) -> HeaderMap {
         }
         let value = match changes.hearing {
             Hearing::Heard if *name == ACCEPT_ENCODING => unpackable(value),
-            Hearing::Changed if *name == ACCEPT_ENCODING => HeaderValue::from_static("identity"),
+            Hearing::Changed if *name == ACCEPT_ENCODING => continue,
             _ => value.clone(),
         };
         upward.append(name, value);
+    }
+    if changes.hearing == Hearing::Changed {
+        upward.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     }
     if takes_trailers(headers) {
         upward.insert(TE, HeaderValue::from_static("trailers"));

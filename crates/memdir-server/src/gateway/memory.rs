@@ -78,8 +78,12 @@ pub trait Tool: Send + Sync + fmt::Debug {
     /// Runs calls, one after the other; returns what each came to.
     fn run(&self, calls: Vec<Call>) -> Pin<Box<dyn Future<Output = Vec<Outcome>> + Send>>;
 
-    /// Keeps what the client was not shown, for its next requests. It is done before the client gets the end of the answer.
+    /// Keeps what the client was not shown up to now, for its next requests. It is done before the model is asked again, and
+    /// before the client gets the end of the answer.
     fn keep(&self, kept: Kept) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+
+    /// Takes note that the client gets the whole answer, and need not ask the same again.
+    fn over(&self);
 }
 
 /// What memory did to a request.

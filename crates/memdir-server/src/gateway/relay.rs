@@ -25,7 +25,7 @@ use super::memory::{End, Head, Hearer, Memory, Note, Prepared, Served};
 use super::packed::{self, Unpacking};
 use super::peer::{self, Peer};
 use super::route::{self, OURS, split_token};
-use super::serving::Serving;
+use super::serving::{Asked, Serving};
 use super::status::{Record, Status, page, route_name};
 use crate::door::{self, Hosts};
 
@@ -335,8 +335,10 @@ impl<M: Memory> Gateway<M> {
         let answer = way.send(request).await?;
         record.answered(answer.status().as_u16());
         let answer = match up.tool.filter(|_| answer.status() == StatusCode::OK).zip(again) {
-            Some(((tool, sent), again)) => {
-                Serving::new(tool, sent, again, record.note.clone()).begin(answer).await?
+            Some(((tool, asked), again)) => {
+                let answer = Serving::new(tool, asked, again, record.note.clone()).begin(answer).await?;
+                record.became(answer.status().as_u16());
+                answer
             }
             None => answer.map(Source::Upstream),
         };
@@ -355,7 +357,7 @@ impl<M: Memory> Gateway<M> {
         let length = passing_length(&passing).unwrap_or(MAX_HELD);
         let kib = u32::try_from(length.div_ceil(1 << 10)).unwrap_or(u32::MAX);
         let room = self.held.clone().try_acquire_many_owned(kib).ok().filter(|_| length <= MAX_HELD);
-        let Some(_room) = room else { return Ok(Up::passing(passing)) };
+        let Some(room) = room else { return Ok(Up::passing(passing)) };
         let came = match passing.hold(MAX_HELD).await? {
             Held::Whole(came) => came,
             Held::TooLarge(passing) => return Ok(Up::passing(passing)),
@@ -368,7 +370,7 @@ impl<M: Memory> Gateway<M> {
             return Ok(Up::whole(came));
         };
         let Prepared { body, hearer, note, tool } = prepared;
-        let tool = tool.map(|tool| (tool, body.clone()));
+        let tool = tool.map(|tool| (tool, Asked { sent: body.clone(), room }));
         let up = if body == plain { Up::whole(came) } else { Up::changed(body) };
         Ok(Up { hearer, note, tool, ..up })
     }
@@ -392,7 +394,7 @@ struct Up {
     hearer: Option<Box<dyn Hearer>>,
     note: Note,
     /// A tool that is answered here, and what the model was asked.
-    tool: Option<(Served, Bytes)>,
+    tool: Option<(Served, Asked)>,
 }
 
 /// What came back.

@@ -4,12 +4,15 @@
 //! A stream begins for the client at once and goes on with the next answer; one in one piece waits until all of it is known.
 //! Every question of the model's counts as a request of its own.
 
+use std::time::Duration;
+
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::Response;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
 use memdir_core::gateway::{self, Dialect, Ear, End as Ended, Sieve, Then, go_on};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::time::timeout;
 
 use super::again::Again;
 use super::body::Source;
@@ -20,8 +23,11 @@ use super::status::Record;
 
 /// As many pieces wait for a client that reads slowly.
 const PIECES: usize = 8;
-/// No refusal is longer.
+/// No refusal is longer, nor waited for any longer.
 const MAX_REFUSAL: usize = 64 << 10;
+const REFUSAL_PATIENCE: Duration = Duration::from_secs(10);
+/// No answer in one piece is longer.
+const MAX_WHOLE: usize = 64 << 20;
 
 /// A tool that is answered here, in the answer to one request.
 #[derive(Debug)]
@@ -32,6 +38,15 @@ pub(super) struct Serving {
     again: Again,
     note: Note,
     sieve: Sieve,
+    /// Room for what was asked, among all that is held at a time.
+    _room: OwnedSemaphorePermit,
+}
+
+/// What the model was asked at first, and the room that it takes.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) sent: Bytes,
+    pub(super) room: OwnedSemaphorePermit,
 }
 
 /// The client has left.
@@ -71,6 +86,8 @@ impl Outlet {
                 pieces.send(Ok(bytes.into())).await.map_err(|_| Left)
             }
             Self::Stream(_) => Ok(()),
+            // Who sends more than anybody could mean is not listened to.
+            Self::Whole(whole) if whole.len() + bytes.len() > MAX_WHOLE => Err(Left),
             Self::Whole(whole) => {
                 whole.extend(bytes);
                 Ok(())
@@ -80,11 +97,12 @@ impl Outlet {
 }
 
 impl Serving {
-    pub(super) fn new(tool: Served, sent: Bytes, again: Again, note: Note) -> Self {
+    pub(super) fn new(tool: Served, asked: Asked, again: Again, note: Note) -> Self {
         let sieve = Sieve::new(&tool.name, tool.n_messages);
         // What was put in is counted with the first request.
         let note = Note { conversation: note.conversation, kind: "tool", ..Note::default() };
-        Self { tool, sent, again, note, sieve }
+        let Asked { sent, room } = asked;
+        Self { tool, sent, again, note, sieve, _room: room }
     }
 
     /// Begins with an answer.
@@ -106,7 +124,8 @@ impl Serving {
             Ok(Ending::Refused(refusal)) => return Ok(refusal.map(Source::Upstream)),
             Ok(Ending::Failed(refusal)) => return Err(refusal),
             Ok(Ending::Broken(err)) => drop(pieces.try_send(Err(err))),
-            Ok(Ending::Done) | Err(Left) => {
+            Err(Left) => return Err(self.failure("its answer is too long")),
+            Ok(Ending::Done) => {
                 if let Outlet::Whole(whole) = outlet {
                     return Ok(Response::from_parts(head, Source::Whole(Full::new(whole.into()))));
                 }
@@ -129,7 +148,9 @@ impl Serving {
         };
         let said = match ending {
             Ok(Ending::Done) | Err(Left) => return,
-            Ok(Ending::Refused(refusal)) => refusal_of(refusal).await,
+            Ok(Ending::Refused(refusal)) => {
+                timeout(REFUSAL_PATIENCE, refusal_of(refusal)).await.unwrap_or_default()
+            }
             Ok(Ending::Failed(_)) => Bytes::new(),
             Ok(Ending::Broken(err)) => {
                 // Whoever has left needs no error.
@@ -173,6 +194,11 @@ impl Serving {
                 Course::Failed(refusal) => return Ok(Ending::Failed(refusal)),
                 Course::Next(answer, record) => {
                     unpacking = Unpacking::of(answer.headers());
+                    if matches!(unpacking, Unpacking::Deaf) {
+                        return Ok(Ending::Failed(
+                            self.failure("its answer is packed in a way that nobody knows"),
+                        ));
+                    }
                     (body, next) = (answer.into_body(), Some((record, Ear::new(Dialect::Messages))));
                 }
             }
@@ -185,17 +211,19 @@ impl Serving {
             Ended::Done(rest) => Then::Show(rest),
             Ended::Calls(calls) => self.sieve.answered(self.tool.tool.run(calls).await),
         };
+        // What was done is known from now on, however the rest goes.
+        if let Some(kept) = self.sieve.kept() {
+            self.tool.tool.keep(kept).await;
+        }
         let messages = match then {
             Then::Ask(messages) => messages,
             Then::Show(rest) => {
-                if let Some(kept) = self.sieve.kept() {
-                    self.tool.tool.keep(kept).await;
-                }
+                self.tool.tool.over();
                 return outlet.say(rest).await.map(|()| Course::Done);
             }
         };
         let Some(body) = go_on(Dialect::Messages, &self.sent, messages) else {
-            return Ok(Course::Failed(Refusal::Nothing));
+            return Ok(Course::Failed(self.failure("it was asked nothing that could be gone on from")));
         };
         self.sent = body.into();
         let (record, answer) = self.again.send(self.sent.clone(), self.note.clone()).await;
@@ -210,6 +238,12 @@ impl Serving {
                 Course::Failed(refusal)
             }
         })
+    }
+}
+
+impl Serving {
+    fn failure(&self, why: &str) -> Refusal {
+        Refusal::Unreachable { name: self.again.upstream().to_owned(), why: why.to_owned() }
     }
 }
 

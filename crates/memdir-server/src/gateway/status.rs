@@ -218,6 +218,11 @@ impl Record {
         self.first = Some(self.began.elapsed());
     }
 
+    /// Writes down that it was answered in another way in the end.
+    pub(crate) fn became(&mut self, status: u16) {
+        self.answered = status;
+    }
+
     /// Writes down how it ended.
     pub(crate) fn end(mut self, end: End) {
         self.finish(end);

@@ -46,6 +46,7 @@ use crate::{context, hook};
 use hearing::Listening;
 use passing::{Passing, Request};
 use places::Places;
+use serving::Runs;
 use summing::{Summing, Way};
 
 /// Old conversations are looked for once in so many requests.
@@ -71,6 +72,7 @@ pub(super) struct Desk {
     answers: Mutex<VecDeque<(String, String)>>,
     n_requests: AtomicUsize,
     summing: Summing,
+    runs: Runs,
     /// Whether the gateway is about to end.
     pub(super) is_over: watch::Sender<bool>,
 }
@@ -79,6 +81,12 @@ impl Desk {
     /// Returns what the environment says for a project, and where its vault is.
     pub(super) fn place(&self, project: Option<&Path>) -> Result<(Environment, Place), LocateError> {
         self.places.of(context::environment(self.vault.clone(), project.map(Path::to_owned)))
+    }
+
+    /// Does the same, and looks now: whoever writes must not go by what was so a moment ago.
+    pub(super) fn place_now(&self, project: Option<&Path>) -> Result<(Environment, Place), LocateError> {
+        self.places.forget();
+        self.place(project)
     }
 
     /// Notes which conversation an answer belongs to.
@@ -108,6 +116,7 @@ impl Remembering {
             answers: Mutex::default(),
             n_requests: AtomicUsize::new(0),
             summing: Summing::default(),
+            runs: Runs::default(),
             is_over: watch::Sender::new(false),
         };
         Self { desk: Arc::new(desk) }

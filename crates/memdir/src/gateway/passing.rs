@@ -57,6 +57,7 @@ impl Passing {
         let project = project(&request.labels, &reading).or_else(|| desk.project.clone());
         let place = desk.place(project.as_deref()).ok().map(|(_, place)| place).filter(|place| !place.off);
         let serves = place.as_ref().is_some_and(|place| place.settings.gateway.serves_memory_tool);
+        let serves = serves && !context::is_ignored();
         let mut passing = Self {
             session: reading.conversation.id.clone(),
             known: Known::default(),
@@ -73,6 +74,10 @@ impl Passing {
         } else if passing.tool.is_some() {
             passing.known.kept = desk.conversations.known(passing.id()).kept;
         }
+        // Who asked for memory to be left alone gets it from nobody: the tool is the client's.
+        let session = place.and_then(|place| Session::of(&place.home, &passing.session));
+        passing.tool =
+            passing.tool.filter(|_| !session.is_some_and(|session| session.state().ignores_memory));
         passing
     }
 
@@ -301,7 +306,8 @@ impl Passing {
                 insertions.extend(turn.place.insertions(text));
             }
         }
-        if self.request.dialect == Dialect::Messages {
+        // Calls of a tool that is not offered are taken by no service.
+        if self.reading.memory_tool.is_some() {
             insertions.extend(put_back(&self.known.kept, &self.request.body));
         }
         match &self.shortened {

@@ -251,3 +251,38 @@ fn a_second_answer_breaks_and_ends_like_the_first() {
     drop(client);
     until("nothing is open any more", || world.house.status()["open"] == 0);
 }
+
+/// A client that is refused in the middle asks again, and the model calls again what was done: it is done once.
+#[test]
+fn what_was_done_before_an_answer_failed_is_not_done_again() {
+    let insert = json!({"command": "insert", "path": "/memories/project-harbour.md", "insert_line": 6, "insert_text": "It has two cranes.\n"});
+    let calls = || Rule::on_prompt("how many cranes").calls("memory", insert.clone());
+    let told = || Rule::on_result("has been edited").once();
+    let world = World::set(rules(), PATIENT, BY_VAULT);
+    let said = json!([{"role": "user", "content": "which harbour do we use?"}]);
+    assert_eq!(heard(&ask(&world, &said, false)).1, "end_turn");
+    world.model.follow(vec![calls(), told().refuses(529), Rule::always().says("Two.")]);
+    let said = json!([{"role": "user", "content": "how many cranes has it?"}]);
+    assert_eq!(ask(&world, &said, false).status, 529);
+    world.model.follow(vec![calls(), Rule::always().says("Two.")]);
+    assert_eq!(texts(&heard(&ask(&world, &said, false)).0), ["Two."]);
+    let text = fs::read_to_string(world.house.sandbox.vault().join("project-harbour.md")).unwrap();
+    assert_eq!(text.matches("two cranes").count(), 1, "{text}");
+    // Asked for in another turn it is done.
+    let said = json!([said[0], {"role": "assistant", "content": "Two."}, {"role": "user", "content": "how many cranes? once more"}]);
+    assert_eq!(heard(&ask(&world, &said, false)).1, "end_turn");
+    let text = fs::read_to_string(world.house.sandbox.vault().join("project-harbour.md")).unwrap();
+    assert_eq!(text.matches("two cranes").count(), 2, "{text}");
+}
+
+/// Who asks for memory to be left alone has a client with a tool of its own.
+#[test]
+fn who_wants_no_memory_keeps_the_tool() {
+    let world = World::set(rules(), PATIENT, BY_VAULT);
+    let mut said = json!([{"role": "user", "content": "ignore memory for this session"}]);
+    assert_eq!(heard(&ask(&world, &said, true)).1, "end_turn");
+    said.as_array_mut().unwrap().push(json!({"role": "assistant", "content": "As you wish."}));
+    said.as_array_mut().unwrap().push(json!({"role": "user", "content": "which harbour do we use?"}));
+    assert_eq!(heard(&ask(&world, &said, true)).1, "tool_use");
+    assert!(!world.house.sandbox.vault().join("project-harbour.md").exists());
+}

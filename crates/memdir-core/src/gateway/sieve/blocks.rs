@@ -15,6 +15,8 @@ const DIGITS: usize = 16;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Block {
     value: Value,
+    /// What was said of its growing fields, in their order.
+    grown: [String; GROWING.len()],
     /// What a tool is given, as far as it was written.
     input: String,
     /// Its number in the answer that it came in.
@@ -27,42 +29,47 @@ pub(super) struct Block {
 
 impl Block {
     pub(super) fn new(value: Value, number: u64, is_hidden: bool) -> Self {
-        Self { value, input: String::new(), number, is_hidden, is_known: true }
+        let is_known = value.is_object();
+        Self { value, grown: Default::default(), input: String::new(), number, is_hidden, is_known }
     }
 
     /// Adds a piece.
     pub(super) fn grow(&mut self, delta: &Value) {
-        let kind = delta["type"].as_str().unwrap_or_default();
-        if kind == "input_json_delta" {
-            self.input.push_str(delta["partial_json"].as_str().unwrap_or_default());
-            return;
-        }
-        if kind == "citations_delta" {
-            match &mut self.value["citations"] {
+        let said = |field: &str| delta[field].as_str().unwrap_or_default();
+        let kind = said("type");
+        let grows = GROWING.iter().zip(&mut self.grown).find(|((name, _), _)| *name == kind);
+        match (grows, kind) {
+            (Some(((_, field), grown)), _) => grown.push_str(said(field)),
+            (None, "input_json_delta") => self.input.push_str(said("partial_json")),
+            (None, "citations_delta") if self.is_known => match &mut self.value["citations"] {
                 Value::Array(citations) => citations.push(delta["citation"].clone()),
                 citations => *citations = json!([delta["citation"]]),
-            }
-            return;
+            },
+            (None, _) => self.is_known = false,
         }
-        let Some((_, field)) = GROWING.iter().find(|(name, _)| *name == kind) else {
-            self.is_known = false;
-            return;
-        };
-        let said = format!(
-            "{}{}",
-            self.value[field].as_str().unwrap_or_default(),
-            delta[field].as_str().unwrap_or_default()
-        );
-        self.value[field] = said.into();
     }
 
     /// Returns the block as a request has it; `None` if it is not known what it holds.
     pub(super) fn whole(&self) -> Option<Value> {
+        if !self.is_known {
+            return None;
+        }
         let mut whole = self.value.clone();
+        for ((_, field), grown) in GROWING.iter().zip(&self.grown).filter(|(_, grown)| !grown.is_empty()) {
+            whole[field] = format!("{}{grown}", whole[field].as_str().unwrap_or_default()).into();
+        }
         if !self.input.is_empty() {
             whole["input"] = serde_json::from_str::<Map<String, Value>>(&self.input).ok()?.into();
         }
-        self.is_known.then_some(whole)
+        Some(whole)
+    }
+
+    /// Returns it as [`Block::whole`] does, unless it says nothing: services take no such text back.
+    pub(super) fn said(&self) -> Option<Value> {
+        let is_blank = |whole: &Value| {
+            whole["type"] == "text" && whole["text"].as_str().is_none_or(|text| text.trim().is_empty())
+        };
+        self.whole().filter(|whole| !is_blank(whole))
     }
 
     /// Returns the number, and what is given, of a call.
@@ -81,8 +88,8 @@ impl Block {
         Print::of(&self.whole().unwrap_or_else(|| self.value.clone()))
     }
 
-    /// Tells a client of the whole block at once, under another number.
-    pub(super) fn events(&self, number: usize) -> Vec<u8> {
+    /// Tells a client of the whole block at once, under another number; it stays open if the answer was cut off in it.
+    pub(super) fn events(&self, number: usize, is_ended: bool) -> Vec<u8> {
         let mut begun = self.value.clone();
         begun["input"] = json!({});
         let input = if self.input.is_empty() { self.value["input"].to_string() } else { self.input.clone() };
@@ -92,7 +99,7 @@ impl Block {
                 "delta": {"type": "input_json_delta", "partial_json": input}}),
             json!({"type": "content_block_stop", "index": number}),
         ];
-        told.iter().flat_map(event).collect()
+        told[..if is_ended { 3 } else { 2 }].iter().flat_map(event).collect()
     }
 }
 
@@ -108,6 +115,8 @@ pub(super) struct Print {
     pub(super) hash: String,
     /// Whether it is a thought: clients leave those out of what is long past.
     pub(super) is_thought: bool,
+    /// Whether no other block of a conversation has the same.
+    pub(super) is_unique: bool,
 }
 
 impl Print {
@@ -128,6 +137,7 @@ impl Print {
             }
         };
         let hash = ContentHash::of(format!("{kind}\0{says}").as_bytes()).to_string()[..DIGITS].to_owned();
-        (!says.is_empty()).then_some(Self { hash, is_thought })
+        let is_unique = is_thought || kind == "tool_use";
+        (!says.is_empty()).then_some(Self { hash, is_thought, is_unique })
     }
 }

@@ -14,10 +14,14 @@ pub(super) struct Frames {
 }
 
 impl Frames {
-    /// Takes more bytes, and returns the events that they complete, each with the empty line that ends it; `None` if one is
-    /// too long.
+    /// Takes more bytes, and returns the events that they complete, each with the empty line that ends it; `None` if there
+    /// is no end of one, and then all of it is held.
     pub(super) fn take(&mut self, bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
+        let is_too_long = self.held.len() > MAX_FRAME;
         self.held.extend_from_slice(bytes);
+        if is_too_long {
+            return None;
+        }
         let mut frames = Vec::new();
         while let Some(length) = memchr::memchr(b'\n', &self.held[self.seen..]) {
             let end = self.seen + length;
@@ -30,7 +34,7 @@ impl Frames {
             }
         }
         self.seen = self.held.len();
-        (self.held.len() <= MAX_FRAME).then_some(frames)
+        Some(frames)
     }
 
     /// Returns what was not ended.
@@ -55,6 +59,9 @@ mod tests {
             assert_eq!(cut[2], b"data: 2\r\ndata: 3\r\n\r\n");
             assert_eq!([cut.concat(), frames.rest()].concat(), stream);
         }
-        assert_eq!(Frames::default().take(&vec![b'x'; MAX_FRAME + 1]), None);
+        let mut endless = Frames::default();
+        assert_eq!(endless.take(&vec![b'x'; MAX_FRAME + 1]), Some(Vec::new()));
+        assert_eq!(endless.take(b"y"), None);
+        assert_eq!(endless.rest().len(), MAX_FRAME + 2);
     }
 }

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Every byte of the client stays, in its order: what was between two of its blocks is put between them, with the ends of the
-//! messages around it. Calls stand behind everything else that was said with them, for what ends a message must not come
-//! behind a comma.
+//! messages around it, in the client's own words for those. Calls stand behind everything else that was said with them, for what
+//! ends a message must not come behind a comma.
 
 use std::ops::Range;
 
@@ -25,6 +25,8 @@ use crate::transcript::json::parse;
 pub struct Kept {
     /// How many messages stood before the answer.
     behind: usize,
+    /// Whether the model was still to say more, of which the client may have got a part.
+    is_open: bool,
     /// What the client was shown.
     shown: Vec<Print>,
     /// What it was not, in order.
@@ -43,8 +45,8 @@ pub(super) struct Round {
 }
 
 impl Kept {
-    pub(super) fn new(behind: usize, shown: Vec<Print>, rounds: Vec<Round>) -> Option<Self> {
-        (!rounds.is_empty() && !shown.is_empty()).then_some(Self { behind, shown, rounds })
+    pub(super) fn new(behind: usize, is_open: bool, shown: Vec<Print>, rounds: Vec<Round>) -> Option<Self> {
+        (!rounds.is_empty() && !shown.is_empty()).then_some(Self { behind, is_open, shown, rounds })
     }
 
     /// Changes every text in what was called and answered.
@@ -53,6 +55,12 @@ impl Kept {
             round.calls.iter_mut().for_each(|call| change_texts(&mut call["input"], &change));
             round.results.iter_mut().for_each(|result| change_texts(&mut result["content"], &change));
         }
+    }
+
+    /// Says whether it is more of the same answer.
+    pub fn replaces(&self, before: &Self) -> bool {
+        let first = |kept: &Self| kept.rounds.first().map(|round| round.calls.clone());
+        before.is_open && before.behind == self.behind && first(before) == first(self)
     }
 
     /// Returns how much there is to keep, in bytes.
@@ -64,14 +72,21 @@ impl Kept {
     /// Returns the rounds, each with how many of the client's blocks stand before it; `None` if these are not what the
     /// client was shown.
     fn places(&self, prints: &[Print]) -> Option<Vec<(usize, &Round)>> {
-        if prints == self.shown {
+        let is_all = |shown: usize| shown == prints.len() || self.is_open;
+        if prints.starts_with(&self.shown) && is_all(self.shown.len()) {
             return Some(self.rounds.iter().map(|round| (round.after, round)).collect());
         }
         let is_word = |print: &&Print| !print.is_thought;
-        let is_same = self.shown.iter().filter(is_word).eq(prints.iter());
         let words = |n: usize| self.shown[..n.min(self.shown.len())].iter().filter(is_word).count();
-        (is_same && !prints.is_empty())
+        let n_words = words(self.shown.len());
+        let is_same = self.shown.iter().filter(is_word).eq(prints.iter().take(n_words));
+        (n_words > 0 && is_same && is_all(n_words))
             .then(|| self.rounds.iter().map(|round| (words(round.after), round)).collect())
+    }
+
+    /// Says whether nothing else can have been shown like this.
+    fn is_unique(&self, prints: &[Print]) -> bool {
+        self.shown.iter().any(|shown| shown.is_unique && prints.contains(shown))
     }
 }
 
@@ -96,14 +111,23 @@ fn found(kept: &[Kept], body: &[u8]) -> Option<Vec<Insertion>> {
     let text = str::from_utf8(body).ok()?;
     spans::check(text).ok()?;
     let messages = Fields::read(text, 0..text.len())?.list("messages")?;
+    let said: Vec<Option<Said>> = messages.iter().map(|at| Said::read(text, at.clone())).collect();
+    // An answer was given once, so it is put back once: where it was given, or where nothing else can be meant. Of two that
+    // were given at the same place the client has the later.
+    let mut left: Vec<&Kept> = kept.iter().rev().collect();
     let mut insertions = Vec::new();
-    for (nth, at) in messages.iter().enumerate() {
-        let Some(said) = Said::read(text, at.clone()) else { continue };
-        let next = messages.get(nth + 1).cloned();
-        let known = kept.iter().filter_map(|kept| Some((kept, kept.places(&said.prints)?)));
-        // Several answers may have shown the same words; the nearest is meant.
-        if let Some((_, places)) = known.min_by_key(|(kept, _)| kept.behind.abs_diff(nth)) {
-            insertions.extend(said.put_back(text, &places, next).unwrap_or_default());
+    for is_moved in [false, true] {
+        for (nth, said) in said.iter().enumerate() {
+            let Some(said) = said else { continue };
+            let is_meant = |kept: &&Kept| match is_moved {
+                false => kept.behind == nth,
+                true => kept.behind != nth && kept.is_unique(&said.prints),
+            };
+            let found = left.iter().position(|kept| is_meant(kept) && kept.places(&said.prints).is_some());
+            let Some(kept) = found.map(|at| left.remove(at)) else { continue };
+            let places = kept.places(&said.prints).unwrap_or_default();
+            insertions
+                .extend(said.put_back(text, &places, messages.get(nth + 1).cloned()).unwrap_or_default());
         }
     }
     Some(insertions)
@@ -111,6 +135,9 @@ fn found(kept: &[Kept], body: &[u8]) -> Option<Vec<Insertion>> {
 
 /// An answer, as the client sends it back.
 struct Said {
+    /// Where it stands, and what it says.
+    at: Range<usize>,
+    content: Range<usize>,
     prints: Vec<Print>,
     /// Where each block stands that has a print.
     blocks: Vec<Range<usize>>,
@@ -120,21 +147,22 @@ struct Said {
 
 impl Said {
     fn read(text: &str, at: Range<usize>) -> Option<Self> {
-        let fields = Fields::read(text, at)?;
+        let fields = Fields::read(text, at.clone())?;
         fields.text("role").filter(|role| role == "assistant")?;
         let content = fields.at("content")?;
         if let Some(words) = string(&text[content.clone()]) {
             let print = Print::of(&serde_json::json!({"type": "text", "text": words}))?;
-            return Some(Self { prints: vec![print], blocks: vec![content], is_bare: true });
+            let blocks = vec![content.clone()];
+            return Some(Self { at, content, prints: vec![print], blocks, is_bare: true });
         }
         let (mut prints, mut blocks) = (Vec::new(), Vec::new());
-        for block in spans::array(text, content)? {
+        for block in spans::array(text, content.clone())? {
             if let Some(print) = Print::of(&parse(&text.as_bytes()[block.clone()])?) {
                 prints.push(print);
                 blocks.push(block);
             }
         }
-        Some(Self { prints, blocks, is_bare: false })
+        Some(Self { at, content, prints, blocks, is_bare: false })
     }
 
     /// Puts rounds back; `None` if there is no way to.
@@ -145,35 +173,39 @@ impl Said {
         next: Option<Range<usize>>,
     ) -> Option<Vec<Insertion>> {
         let mut insertions = Vec::new();
+        let mut insert = |at: usize, bytes: String| insertions.push(Insertion { at, bytes });
         let mut is_behind = false;
         for (after, round) in places {
             let (calls, results) = (list(&round.calls), list(&round.results));
-            let opening = if self.is_bare { "[" } else { "" };
-            let (at, bytes) = match self.blocks.get(*after) {
-                Some(block) => {
-                    let goes_on = if self.is_bare { "" } else { "[" };
-                    let bytes = format!(
-                        "{opening}{calls}]}},{{\"role\":\"user\",\"content\":[{results}]}},\
-                         {{\"role\":\"assistant\",\"content\":{goes_on}"
-                    );
-                    (block.start, bytes)
-                }
+            let told = format!("{{\"role\":\"user\",\"content\":[{results}]}}");
+            let last = self.blocks.last()?.end;
+            match self.blocks.get(*after) {
+                Some(block) => insert(block.start, self.between(text, &calls, &told)),
                 None if self.is_bare => return None,
                 None if round.is_shared => {
-                    insertions.push(beside(text, next.clone()?, &results)?);
-                    (self.blocks.last()?.end, format!(",{calls}"))
+                    let Insertion { at, bytes } = beside(text, next.clone()?, &results)?;
+                    insert(at, bytes);
+                    insert(last, format!(",{calls}"));
                 }
                 // The model said no more, so the answer ends in what it was told.
-                None => {
-                    let before = if is_behind { "]},{\"role\":\"assistant\",\"content\":[" } else { "," };
-                    is_behind = true;
-                    let bytes = format!("{before}{calls}]}},{{\"role\":\"user\",\"content\":[{results}");
-                    (self.blocks.last()?.end, bytes)
+                None if is_behind => {
+                    insert(self.at.end, format!(",{{\"role\":\"assistant\",\"content\":[{calls}]}},{told}"));
                 }
-            };
-            insertions.push(Insertion { at, bytes });
+                None => {
+                    is_behind = true;
+                    insert(last, format!(",{calls}"));
+                    insert(self.at.end, format!(",{told}"));
+                }
+            }
         }
         Some(insertions)
+    }
+
+    /// Ends the client's message behind calls, and begins it again behind their results.
+    fn between(&self, text: &str, calls: &str, told: &str) -> String {
+        let (begins, ends) = (&text[self.at.start..self.content.start], &text[self.content.end..self.at.end]);
+        let (opens, goes_on) = if self.is_bare { ("[", "") } else { ("", "[") };
+        format!("{opens}{calls}]{ends},{told},{begins}{goes_on}")
     }
 }
 

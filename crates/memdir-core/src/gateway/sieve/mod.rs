@@ -28,8 +28,8 @@ pub use kept::{Kept, put_back};
 
 /// As often in a row calls are answered; after that they are the client's.
 const MAX_ROUNDS: usize = 24;
-/// No answer in one piece is longer.
-const MAX_WHOLE: usize = 32 << 20;
+/// An answer that is longer is not followed.
+const MAX_ANSWER: usize = 32 << 20;
 
 /// A call of the tool.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,6 +78,8 @@ pub struct Sieve {
     now: Answered,
     /// The end of the answer, for when it is known that it is the end.
     held: Vec<u8>,
+    /// How much was said.
+    size: usize,
 }
 
 /// How an answer comes.
@@ -88,6 +90,8 @@ enum Form {
     Whole(Vec<u8>),
     /// It could not be followed, and passes.
     Lost,
+    /// It could not be followed, and is over for the client.
+    Mute,
 }
 
 /// What is known of one answer of the model.
@@ -134,6 +138,7 @@ impl Sieve {
             past: Vec::new(),
             now: Answered::default(),
             held: Vec::new(),
+            size: 0,
         }
     }
 
@@ -146,12 +151,16 @@ impl Sieve {
                 Some(_) => self.form = Form::Events(Frames::default()),
             }
         }
+        self.size += bytes.len();
         match &mut self.form {
             Form::Events(frames) => match frames.take(bytes) {
-                Some(events) => events.into_iter().flat_map(|raw| self.event(raw)).collect(),
+                Some(events) if self.size <= MAX_ANSWER => {
+                    events.into_iter().flat_map(|raw| self.event(raw)).collect()
+                }
+                Some(events) => [events.concat(), self.lose()].concat(),
                 None => self.lose(),
             },
-            Form::Whole(whole) if whole.len() + bytes.len() <= MAX_WHOLE => {
+            Form::Whole(whole) if whole.len() + bytes.len() <= MAX_ANSWER => {
                 whole.extend_from_slice(bytes);
                 Vec::new()
             }
@@ -161,13 +170,14 @@ impl Sieve {
                 passed
             }
             Form::Unknown | Form::Lost => bytes.to_vec(),
+            Form::Mute => Vec::new(),
         }
     }
 
     /// Says what is to be done now that an answer is over.
     pub fn end(&mut self) -> End {
         let mut rest = match &mut self.form {
-            Form::Unknown | Form::Lost => Vec::new(),
+            Form::Unknown | Form::Lost | Form::Mute => Vec::new(),
             Form::Events(frames) => frames.rest(),
             Form::Whole(whole) => {
                 let whole = std::mem::take(whole);
@@ -204,7 +214,7 @@ impl Sieve {
             return Then::Show(std::mem::take(&mut self.held));
         }
         // What is called stands behind what is said, as it will in later requests.
-        let mut said: Vec<Value> = self.now.shown().filter_map(Block::whole).collect();
+        let mut said: Vec<Value> = self.now.shown().filter_map(Block::said).collect();
         said.extend(self.now.hidden().filter_map(Block::whole));
         let messages = format!(
             ",{{\"role\":\"assistant\",\"content\":[{}]}},{{\"role\":\"user\",\"content\":[{}]}}",
@@ -242,7 +252,12 @@ impl Sieve {
                 });
             }
         }
-        Kept::new(self.behind, shown, rounds)
+        Kept::new(self.behind, self.is_open(), shown, rounds)
+    }
+
+    /// Says whether the model is to be asked again, or was cut off.
+    fn is_open(&self) -> bool {
+        !self.past.is_empty() && self.now.stop.is_none()
     }
 
     fn event(&mut self, raw: Vec<u8>) -> Vec<u8> {
@@ -347,7 +362,9 @@ impl Sieve {
             merged["id"] = first.whole["id"].clone();
             let read = first.whole["usage"].as_object().into_iter().flatten();
             let read = read.filter(|(name, _)| name.ends_with("input_tokens"));
-            read.for_each(|(name, count)| merged["usage"][name] = count.clone());
+            if let Some(usage) = merged["usage"].as_object_mut() {
+                usage.extend(read.map(|(name, count)| (name.clone(), count.clone())));
+            }
         }
         merged["content"] = all().flat_map(Answered::shown).filter_map(Block::whole).collect();
         merged
@@ -355,11 +372,11 @@ impl Sieve {
 
     /// Leaves the calls of this answer to the client.
     fn leave(&mut self) {
-        let next = self.n_past() + self.now.shown().count();
+        let (next, is_ended) = (self.n_past() + self.now.shown().count(), self.now.stop.is_some());
         let mut told = Vec::new();
         for (number, block) in (next..).zip(self.now.blocks.iter_mut().filter(|block| block.is_hidden)) {
             block.is_hidden = false;
-            told.extend(block.events(number));
+            told.extend(block.events(number, is_ended));
         }
         if matches!(self.form, Form::Events(_)) {
             told.append(&mut self.held);
@@ -367,8 +384,12 @@ impl Sieve {
         }
     }
 
-    /// Goes on without following.
+    /// Goes on without following; where the client has had one answer already, the next one cannot go on by itself.
     fn lose(&mut self) -> Vec<u8> {
+        if !self.past.is_empty() {
+            self.form = Form::Mute;
+            return self.refused(b"");
+        }
         let rest = match &mut self.form {
             Form::Events(frames) => frames.rest(),
             _ => Vec::new(),

@@ -404,3 +404,107 @@ fn mixed(rounds: &[Vec<u8>], size: usize, is_whole: bool, has_thoughts: bool) ->
 fn theirs_is_empty(full: &Value) -> bool {
     full["messages"][1]["content"].as_array().is_some_and(Vec::is_empty)
 }
+
+/// What was called once stands once in a request, however often its words were said.
+#[test]
+fn words_that_were_said_again_without_a_call_get_none() {
+    let answers = [whole("m", &[call("c1", "memory")], "tool_use"), whole("m", &[text("Done.")], "end_turn")];
+    let kept = through(&answers, 500).2.unwrap();
+    let message = |role: &str, said: &str| json!({"role": role, "content": said});
+    let said = json!([
+        message("user", "a"),
+        message("assistant", "Done."),
+        message("user", "b"),
+        message("assistant", "Done.")
+    ]);
+    let full = next(&kept, &said);
+    assert_eq!(full.to_string().matches("\"tool_use\"").count(), 1);
+    assert_eq!(full[1]["content"][0]["id"], "c1");
+    // At another place the same words are not known for the same answer, unless something in them is unique.
+    let moved = json!([
+        message("user", "a"),
+        message("assistant", "x"),
+        message("user", "b"),
+        message("assistant", "Done.")
+    ]);
+    assert_eq!(next(&kept, &moved), moved);
+    let shared = whole("m", &[call("c1", "memory"), call("t1", "Bash")], "tool_use");
+    let kept = through(&[shared], 500).2.unwrap();
+    let result = json!({"type": "tool_result", "tool_use_id": "t1", "content": "ok"});
+    let moved = json!([message("user", "a"), message("assistant", "x"), message("user", "b"),
+        {"role": "assistant", "content": [call("t1", "Bash")]}, {"role": "user", "content": [result]}]);
+    assert_eq!(next(&kept, &moved)[3]["content"][1]["id"], "c1");
+}
+
+/// Some clients sort their keys.
+#[test]
+fn a_message_may_say_who_speaks_behind_what_is_said() {
+    let answers = [
+        whole("m", &[text("let me see"), call("c1", "memory")], "tool_use"),
+        whole("m", &[text("it is red"), call("c2", "memory")], "tool_use"),
+        whole("m", &[], "end_turn"),
+    ];
+    let kept = through(&answers, 500).2.unwrap();
+    let content = r#"[{"text":"let me see","type":"text"}, {"text":"it is red","type":"text"} ]"#;
+    let body = format!(
+        r#"{{"messages":[{{"content":"?","role":"user"}},{{"content": {content} ,"role":"assistant"}},{{"content":"ok","role":"user"}}]}}"#
+    );
+    let full = splice(body.as_bytes(), &put_back(std::slice::from_ref(&kept), body.as_bytes()));
+    let full: Value = serde_json::from_slice(&full).unwrap();
+    let messages = full["messages"].as_array().unwrap();
+    let roles: Vec<&str> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["user", "assistant", "user", "assistant", "user", "user"], "{full}");
+    let ids = [1, 3].map(|nth| messages[nth]["content"][1]["id"].clone());
+    assert_eq!(ids, ["c1", "c2"]);
+}
+
+/// Services send texts without a word, and take none.
+#[test]
+fn a_text_that_says_nothing_is_not_sent_back() {
+    for form in FORMS {
+        let first = form("m", &[text("\n\n"), call("c1", "memory")], "tool_use");
+        let (_, asked, _) = through(&[first, form("m", &[text("so")], "end_turn")], 64);
+        assert!(!asked[0].contains("\"text\""), "{}", asked[0]);
+    }
+}
+
+/// A client that leaves in the middle of the next answer has a part of it.
+#[test]
+fn what_was_called_before_an_answer_broke_off_is_put_back() {
+    let mut sieve = Sieve::new("memory", 1);
+    sieve.take(&events("m", &[text("let me see"), call("c1", "memory")], "tool_use"));
+    assert!(matches!(sieve.end(), End::Calls(_)));
+    sieve.answered(vec![Outcome { text: "said".to_owned(), is_error: false }]);
+    let kept = sieve.kept().unwrap();
+    let said = |blocks: &[Value]| json!([{"role": "user", "content": "?"}, {"role": "assistant", "content": blocks}, {"role": "user", "content": "go on"}]);
+    assert_eq!(next(&kept, &said(&[text("let me see")]))[2]["content"][0]["tool_use_id"], "c1");
+    let full = next(&kept, &said(&[text("let me see"), text("it is r")]));
+    assert_eq!(
+        (&full[2]["content"][0]["tool_use_id"], &full[3]["content"][0]["text"]),
+        (&json!("c1"), &json!("it is r"))
+    );
+    // The whole answer replaces it.
+    sieve.take(&events("m", &[text("it is red")], "end_turn"));
+    assert!(matches!(sieve.end(), End::Done(_)));
+    assert!(sieve.kept().unwrap().replaces(&kept));
+    assert_eq!(next(&sieve.kept().unwrap(), &said(&[text("let me see")])), said(&[text("let me see")]));
+}
+
+/// What is no block, and what is none of ours, harms nobody.
+#[test]
+fn odd_events_pass() {
+    let odd = [
+        json!({"type": "content_block_start", "index": 0, "content_block": "x"}),
+        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "y"}}),
+        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "citations_delta", "citation": 1}}),
+        json!({"type": "content_block_delta", "index": 7, "delta": "z"}),
+        json!({"type": "message_delta", "delta": 1, "usage": "x"}),
+        json!({"type": "message_stop"}),
+        json!([1]),
+    ];
+    let stream: Vec<u8> = odd.iter().flat_map(event).collect();
+    assert_eq!(through(std::slice::from_ref(&stream), 20).0, stream);
+    let message = json!({"type": "message", "content": ["x", {"type": "tool_use", "name": "memory"}], "usage": "x", "stop_reason": "tool_use"});
+    let message = message.to_string().into_bytes();
+    assert_eq!(through(std::slice::from_ref(&message), 20).0, message);
+}
