@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http_body_util::Full;
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
@@ -15,8 +15,10 @@ use super::memory::{End, Hearer, Usage};
 use super::packed::Unpacking;
 use super::status::Record;
 
-/// A client that sends nothing of its body for so long is not waited for.
+/// A client that sends nothing of its body for so long is not waited for,
 const PATIENCE: Duration = Duration::from_secs(30);
+/// nor one that after this time has sent fewer bytes a second than any line carries.
+const LEAST_RATE: u64 = 512;
 
 /// Why a body did not come whole.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
@@ -43,6 +45,8 @@ pub(crate) struct Passing {
     rest: Incoming,
     /// Runs while the client is waited for.
     patience: Option<Pin<Box<Sleep>>>,
+    began: Instant,
+    n_came: u64,
 }
 
 /// A body that was to be held.
@@ -55,7 +59,7 @@ pub(crate) enum Held {
 
 impl Passing {
     pub(crate) fn new(rest: Incoming) -> Self {
-        Self { read: VecDeque::new(), rest, patience: None }
+        Self { read: VecDeque::new(), rest, patience: None, began: Instant::now(), n_came: 0 }
     }
 
     /// Reads all of it, up to `limit` bytes.
@@ -87,12 +91,23 @@ impl Passing {
     fn poll_rest(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         if let Poll::Ready(frame) = Pin::new(&mut self.rest).poll_frame(cx) {
             self.patience = None;
+            if let Some(Ok(bytes)) = frame.as_ref().map(|frame| frame.as_ref().map(Frame::data_ref)) {
+                self.n_came += bytes.map_or(0, |bytes| bytes.len() as u64);
+                if is_trickle(self.began.elapsed(), self.n_came) {
+                    return Poll::Ready(Some(Err(BodyError::Late)));
+                }
+            }
             return Poll::Ready(frame.map(|frame| frame.map_err(|_| BodyError::Broken)));
         }
         let patience = self.patience.get_or_insert_with(|| Box::pin(sleep(PATIENCE)));
         ready!(patience.as_mut().poll(cx));
         Poll::Ready(Some(Err(BodyError::Late)))
     }
+}
+
+/// Says whether so few bytes in so long a time are meant to hold a place rather than to arrive.
+fn is_trickle(took: Duration, n_came: u64) -> bool {
+    took > PATIENCE && n_came < took.as_secs() * LEAST_RATE
 }
 
 impl Body for Sent {
@@ -301,5 +316,24 @@ impl Ear {
     pub(crate) fn end(self, end: End) -> Option<Usage> {
         let hearer = self.hearer?;
         catch_unwind(AssertUnwindSafe(|| hearer.end(end))).ok().flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_line_is_no_trickle() {
+        let seconds = Duration::from_secs;
+        for (took, n_came, wanted) in [
+            (seconds(29), 1, false),
+            (seconds(31), 31, true),
+            (seconds(31), 31 * LEAST_RATE, false),
+            (seconds(600), 60 << 10, true),
+            (seconds(600), 600 << 10, false),
+        ] {
+            assert_eq!(is_trickle(took, n_came), wanted, "{took:?} {n_came}");
+        }
     }
 }

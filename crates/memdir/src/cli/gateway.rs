@@ -127,7 +127,8 @@ fn stand(args: &Args, memory: Remembering, home: PathBuf) -> Result<Outcome, Fai
     let settings = Settings::load(home, context::is_off())?;
     let address = args.listen.as_deref().or(settings.listen()).unwrap_or(LISTEN);
     let address = loopback(address)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.enable_all().max_blocking_threads(n_threads()).build();
     let runtime = runtime.map_err(|err| Failure::error(format!("could not start the gateway: {err}")))?;
     runtime.block_on(async {
         let in_use = |err| Failure::error(format!("could not listen at {address}: {err}"));
@@ -155,6 +156,12 @@ fn stand(args: &Args, memory: Remembering, home: PathBuf) -> Result<Outcome, Fai
         tokio::time::sleep(2 * log::PAUSE).await;
         Ok(Outcome::Done)
     })
+}
+
+/// Returns how many threads look into vaults at a time. They work more than they wait, so more of them are no faster, and each
+/// takes its part of the addresses that a process may have.
+fn n_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).clamp(2, 8) * 8
 }
 
 /// Goes on with new settings whenever the files change, or when told to by a signal.

@@ -34,8 +34,13 @@ fn l4_those_who_dawdle_are_closed_and_harm_nobody() {
         client.all();
     }
     assert_eq!(house.post("{}").status, 200);
-    bodies.truncate(10);
-    for client in &mut bodies {
+    bodies.truncate(20);
+    let (still, trickling) = bodies.split_at_mut(10);
+    while begin.elapsed() < Duration::from_secs(32) {
+        trickling.iter_mut().for_each(|client| client.send("x"));
+        thread::sleep(Duration::from_secs(1));
+    }
+    for client in still.iter_mut().chain(trickling) {
         let answer = client.answer();
         assert!(answer.is_none_or(|answer| answer.status == 408));
     }
@@ -53,16 +58,7 @@ fn l5_with_few_descriptors_it_serves_few_at_a_time() {
         thread::sleep(Duration::from_millis(50));
         std::io::Write::write_all(stream, b"0\r\n\r\n")
     });
-    let house = House::open(&all_to(&upstream.url()), |command| {
-        let (program, args) =
-            (command.get_program().to_owned(), command.get_args().map(ToOwned::to_owned).collect::<Vec<_>>());
-        let mut limited = Command::new("prlimit");
-        limited.args(["--nofile=64:64", "--as=2147483648"]).arg(program).args(args).env_clear();
-        limited.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        limited.current_dir(command.get_current_dir().unwrap());
-        *command = limited;
-        command.process_group(0);
-    });
+    let house = limited(&upstream, &["--nofile=64:64", "--as=2147483648"]);
     thread::scope(|scope| {
         for _ in 0..100 {
             scope.spawn(|| {
@@ -76,6 +72,39 @@ fn l5_with_few_descriptors_it_serves_few_at_a_time() {
     });
     assert!(house.n_files() <= 64);
     assert_eq!(house.post("{}").text(), "data: 1\n\n");
+}
+
+/// L5: in half a gigabyte of addresses memory may be left out of a request, but every request is answered.
+#[test]
+fn l5_with_few_addresses_every_request_is_answered() {
+    let upstream = Upstream::saying(plain("200 OK", "{}"));
+    let mut house = limited(&upstream, &["--as=536870912"]);
+    thread::scope(|scope| {
+        for n in 0..100 {
+            let house = &house;
+            scope.spawn(move || {
+                let said = format!(r#"{{"model":"m","max_tokens":9,"messages":[{{"role":"user","content":"question {n}"}}]}}"#);
+                let answer = house.post(&said);
+                assert!(matches!(answer.status, 200 | 502 | 503), "{}", answer.head);
+            });
+        }
+    });
+    assert_eq!(house.post("{}").status, 200);
+    assert!(house.child.try_wait().unwrap().is_none(), "it stands: {}", house.said());
+}
+
+/// Opens a gateway within limits of the system.
+fn limited(upstream: &Upstream, limits: &[&str]) -> House {
+    House::open(&all_to(&upstream.url()), |command| {
+        let (program, args) =
+            (command.get_program().to_owned(), command.get_args().map(ToOwned::to_owned).collect::<Vec<_>>());
+        let mut limited = Command::new("prlimit");
+        limited.args(limits).arg(program).args(args).env_clear();
+        limited.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        limited.current_dir(command.get_current_dir().unwrap());
+        *command = limited;
+        command.process_group(0);
+    })
 }
 
 /// L3: more than there are places for are told so, and told when to come again.
