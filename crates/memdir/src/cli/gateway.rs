@@ -7,6 +7,7 @@ mod status;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +16,7 @@ use memdir_server::gateway::{self, Gateway};
 use memdir_server::listen::Sockets;
 use memdir_store::disk::Dir;
 use memdir_store::place;
+use rustix::process::{Resource, getrlimit};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -44,6 +46,9 @@ const OTHER_FILES: u64 = 32;
 const GRACE: Duration = Duration::from_secs(60);
 /// Variables that decide which settings are read, or who may pose as an upstream.
 const DECISIVE: [&str; 5] = ["MEMDIR_HOME", "XDG_DATA_HOME", "HOME", "SSL_CERT_FILE", "SSL_CERT_DIR"];
+/// With fewer addresses than this the allocator is told to spare them, by this variable.
+const MANY_ADDRESSES: u64 = 4 << 30;
+const POOLS: &str = "MALLOC_ARENA_MAX";
 /// Between two looks at the settings.
 const LOOK: Duration = Duration::from_secs(2);
 
@@ -88,8 +93,24 @@ pub(crate) fn run(
     match &args.what {
         Some(What::Status) => status::run(&home, ui),
         Some(What::Key(args)) => key::run(args, &home, ui),
-        None => stand(args, Remembering::new(&home, vault, project), home),
+        None => {
+            spare_addresses()?;
+            stand(args, Remembering::new(&home, vault, project), home)
+        }
     }
+}
+
+/// Starts the program again with few pools of memory, where the system limits its addresses: of those the allocator of glibc takes
+/// 64 MiB for each thread until there are none left, and a program that gets none ends. It reads this variable only at its start.
+fn spare_addresses() -> Result<(), Failure> {
+    let is_limited = getrlimit(Resource::As).current.is_some_and(|most| most < MANY_ADDRESSES);
+    if !is_limited || std::env::var_os(POOLS).is_some() {
+        return Ok(());
+    }
+    let failed = |err: std::io::Error| Failure::error(format!("could not start the gateway: {err}"));
+    let program = std::env::current_exe().map_err(failed)?;
+    let err = std::process::Command::new(program).args(std::env::args_os().skip(1)).env(POOLS, "2").exec();
+    Err(failed(err))
 }
 
 /// Keys go where the settings say, encrypted for whom the system trusts: neither is for a repository to decide.
