@@ -73,6 +73,8 @@ pub struct Known {
     noted: Vec<String>,
     /// The first messages, summed up.
     pub shortened: Option<Shortened>,
+    /// Whether the user wants it in full length.
+    pub is_left_whole: bool,
     /// What its model says of its first messages, for when they are summed up.
     pub summary: Option<Summary>,
     /// How many tokens the service read at the last request.
@@ -185,6 +187,31 @@ impl Conversations {
             let _ = self.write(id, &serde_json::to_vec(&known).unwrap_or_default());
         }
         answer
+    }
+
+    /// Returns the names of those that go on shortened, sorted, each with when it was last heard of.
+    pub fn shortened(&self) -> io::Result<Vec<(String, Option<Timestamp>)>> {
+        let folder = match Dir::open(&self.folder.join(CONVERSATIONS)) {
+            Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            folder => folder?,
+        };
+        let mut names = Vec::new();
+        folder.for_each(|name, _| names.extend(name.strip_suffix(".json").map(str::to_owned)))?;
+        names.sort_unstable();
+        let short = |name: String| {
+            let known = self.known(&name);
+            known.shortened.is_some().then_some((name, known.seen))
+        };
+        Ok(names.into_iter().filter_map(short).collect())
+    }
+
+    /// Has a conversation go on in full length, whatever becomes of it; says whether it was shortened.
+    pub fn leave_whole(&self, id: &str, now: Timestamp) -> bool {
+        self.update(id, now, |known| {
+            let shortened = known.shortened.take();
+            known.is_left_whole |= shortened.is_some();
+            shortened.is_some()
+        })
     }
 
     /// Returns the file of what was said, which may not exist.

@@ -4,6 +4,7 @@ mod key;
 mod log;
 mod settled;
 mod status;
+mod undo;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -77,6 +78,8 @@ pub(crate) struct Args {
 enum What {
     /// Show what the gateway did; exit code 1 says that it does not run
     Status,
+    /// Have a conversation that was shortened go on in full length; without a name, list those that were
+    Undo(undo::Args),
     /// Keep a key for an upstream, read from standard input
     Key(key::Args),
 }
@@ -92,6 +95,7 @@ pub(crate) fn run(
     let home = env.state_root()?;
     match &args.what {
         Some(What::Status) => status::run(&home, ui),
+        Some(What::Undo(args)) => undo::run(args, &home, ui),
         Some(What::Key(args)) => key::run(args, &home, ui),
         None => {
             spare_addresses()?;

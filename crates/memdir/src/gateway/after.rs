@@ -49,10 +49,14 @@ fn weigh(desk: &Desk, passing: &Passing, answer: &Answer) -> Fill {
     let Some(usage) = answer.usage else { return Fill::Fits };
     let reading = passing.reading();
     let limits = Limits { window: window(&reading.model) };
-    let (failures, unsummed) = desk.conversations.update(passing.id(), crate::context::now(), |known| {
+    let known = desk.conversations.update(passing.id(), crate::context::now(), |known| {
         known.read = usage.read();
-        (known.failures, known.unsummed)
+        known.clone()
     });
+    if known.is_left_whole {
+        return Fill::Fits;
+    }
+    let (failures, unsummed) = (known.failures, known.unsummed);
     let load = Load { read: usage.read(), written: usage.output, is_agents: reading.is_agents, failures };
     match decide(&load, &limits) {
         Decision::Shorten { budget } => Fill::Full { budget, read: usage.read() },

@@ -322,6 +322,8 @@ impl Passing {
     pub(super) fn shorten(&self, desk: &Desk, due: u64, read: u64) {
         let made = self.summed_up(desk, due, read);
         desk.conversations.update(self.id(), self.now, |known| match made {
+            // The user has said so in the meantime.
+            _ if known.is_left_whole => {}
             Some(shortened) => {
                 (known.shortened, known.summary, known.failures) = (Some(shortened), None, 0);
             }

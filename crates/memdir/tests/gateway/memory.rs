@@ -304,6 +304,40 @@ fn gemini_step(n: usize, is_signed: bool) -> [Value; 2] {
     [json!({"role": "model", "parts": [call]}), json!({"role": "user", "parts": [result]})]
 }
 
+/// AC-01: a person may have the original back; the client has it all along.
+#[test]
+fn a_shortened_conversation_can_have_its_full_length_again() {
+    let full = vec![Rule::always().says("next").reading(125_000)];
+    let world = World::answered_by(full);
+    let mut messages = vec![json!({"role": "user", "content": PROMPT})];
+    for n in 0..20 {
+        messages.push(json!({"role": "assistant", "content": format!("step {n}: {}", "words ".repeat(300))}));
+        messages.push(json!({"role": "user", "content": format!("go on with step {n}")}));
+    }
+    let mut ask = |said: &str| {
+        messages.push(json!({"role": "assistant", "content": "next"}));
+        messages.push(json!({"role": "user", "content": said}));
+        let body = json!({"model": "m", "tools": [1], "messages": messages});
+        world.send("/v1/chat/completions", &[("x-memdir-session", "talk")], &body)
+    };
+    let undo = |names: &[&str]| world.house.sandbox.memdir(&[&["gateway", "undo"], names].concat()).run();
+    let file = world.house.sandbox.state().join("gateway/conversations/talk.json");
+    let is_short = || fs::read_to_string(&file).is_ok_and(|known| known.contains("\"shortened\":{"));
+    let whole = ask("one");
+    until("it was shortened", is_short);
+    let short = ask("two");
+    assert!(short.raw().len() < whole.raw().len() * 2 / 3);
+    until("it is shortened again", is_short);
+    assert!(undo(&[]).stdout.contains("talk"));
+    assert_eq!(undo(&["other"]).code, 1);
+    assert_eq!(undo(&["talk"]).code, 0);
+    let again = ask("three");
+    again.continues(&whole).unwrap();
+    assert_eq!(undo(&[]).code, 1, "and it stays so, however full it is");
+    ask("four").continues(&again).unwrap();
+    assert!(!is_short());
+}
+
 /// AC-01, AC-05: the same for Gemini, whose window is that of the model in the path. Calls keep their results and their
 /// signatures, and a client that no longer sends old signatures has its conversation known again.
 #[test]
