@@ -146,7 +146,7 @@ impl Sieve {
     pub fn take(&mut self, bytes: &[u8]) -> Vec<u8> {
         if matches!(self.form, Form::Unknown) {
             match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
-                None => return Vec::new(),
+                None => return bytes.to_vec(),
                 Some(b'{') => self.form = Form::Whole(Vec::new()),
                 Some(_) => self.form = Form::Events(Frames::default()),
             }
@@ -154,10 +154,13 @@ impl Sieve {
         self.size += bytes.len();
         match &mut self.form {
             Form::Events(frames) => match frames.take(bytes) {
-                Some(events) if self.size <= MAX_ANSWER => {
-                    events.into_iter().flat_map(|raw| self.event(raw)).collect()
+                Some(events) => {
+                    let mut passed: Vec<u8> = events.into_iter().flat_map(|raw| self.event(raw)).collect();
+                    if self.size > MAX_ANSWER {
+                        passed.extend(self.lose());
+                    }
+                    passed
                 }
-                Some(events) => [events.concat(), self.lose()].concat(),
                 None => self.lose(),
             },
             Form::Whole(whole) if whole.len() + bytes.len() <= MAX_ANSWER => {

@@ -508,3 +508,25 @@ fn odd_events_pass() {
     let message = message.to_string().into_bytes();
     assert_eq!(through(std::slice::from_ref(&message), 20).0, message);
 }
+
+/// An answer without end is not held: what was kept back until then is shown, once.
+#[test]
+fn an_answer_that_is_too_long_passes_with_all_that_was_kept_back() {
+    let long = text(&"x".repeat(MAX_ANSWER / 4));
+    let blocks =
+        [call("c1", "memory"), long.clone(), long.clone(), long.clone(), long.clone(), text("the end")];
+    let answer = events("m", &blocks, "tool_use");
+    let (got, asked, kept) = through(&[answer], 1 << 20);
+    assert_eq!((asked.len(), kept), (0, None));
+    let got = String::from_utf8(got).unwrap();
+    assert_eq!(got.matches("\"c1\"").count(), 1);
+    assert_eq!(got.matches("the end").count(), 1);
+    assert_eq!(got.matches("event: message_stop").count(), 1);
+}
+
+#[test]
+fn blanks_before_an_answer_pass() {
+    let mut sieve = Sieve::new("memory", 1);
+    assert_eq!(sieve.take(b" \n"), b" \n");
+    assert_eq!(sieve.take(b"event: ping\ndata: {}\n\n"), b"event: ping\ndata: {}\n\n");
+}
