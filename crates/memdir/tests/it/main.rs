@@ -23,5 +23,6 @@ mod review;
 mod search;
 mod secrets;
 mod setup;
+mod states;
 mod trust;
 mod why_not;
