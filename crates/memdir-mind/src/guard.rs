@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use memdir_core::breaker::{Admission, Outcome};
 use memdir_core::budget::{Decision, Price, most_tokens, price_of};
 use memdir_store::breaker::Breakers;
-use memdir_store::costs::{CostBook, Counted, Job, Receipt, Run, RunOutcome, SessionTokens};
+use memdir_store::costs::{CostBook, Counted, Job, Receipt, Run, RunEnd, RunOutcome, SessionTokens};
 
 use crate::model::{Answer, Model, ModelError, Request, Usage};
 
@@ -26,6 +26,7 @@ pub struct Guarded<'b, M: Model> {
     now: Timestamp,
     outcome: RunOutcome,
     mems: Vec<String>,
+    refused: u32,
     is_closed: bool,
     /// The cap that stopped the run.
     reached: Option<Decision>,
@@ -57,6 +58,7 @@ impl<'b, M: Model> Guarded<'b, M> {
             now,
             outcome: RunOutcome::Held,
             mems: Vec::new(),
+            refused: 0,
             is_closed: false,
             reached: None,
         })
@@ -65,6 +67,11 @@ impl<'b, M: Model> Guarded<'b, M> {
     /// Notes which memories came of the run, for its receipt.
     pub fn brought(&mut self, mems: impl IntoIterator<Item = String>) {
         self.mems.extend(mems);
+    }
+
+    /// Notes how many requests of the model were refused, for the receipt.
+    pub fn refused(&mut self, n_refused: u32) {
+        self.refused = self.refused.saturating_add(n_refused);
     }
 
     /// Notes that the last answer could not be used. Three such in a row, and the service is left alone as if it had
@@ -107,7 +114,9 @@ impl<'b, M: Model> Guarded<'b, M> {
         }
         let ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         // A book that cannot be written keeps the run as spent until it can.
-        self.book.close(&self.run, self.outcome, ms, &self.mems, self.time()).ok().flatten()
+        let (mems, refused) = (std::mem::take(&mut self.mems), self.refused);
+        let end = RunEnd { outcome: self.outcome, ms, mems, refused };
+        self.book.close(&self.run, end, self.time()).ok().flatten()
     }
 
     /// Now, by the clock that the run began with.

@@ -22,7 +22,7 @@ use crate::lock::{Lock, LockError};
 use crate::place::settings::UserSettings;
 use crate::queue::Process;
 
-pub use receipt::{Counted, Job, Receipt, RunOutcome};
+pub use receipt::{Counted, Job, Receipt, RunEnd, RunOutcome};
 
 const DIR: &str = "costs";
 const BOOK: &str = "book.json";
@@ -167,20 +167,12 @@ impl CostBook {
     }
 
     /// Ends a run: leaves its receipt, if it asked anything, and returns it.
-    pub fn close(
-        &self,
-        run: &Run,
-        outcome: RunOutcome,
-        ms: u64,
-        mems: &[String],
-        now: Timestamp,
-    ) -> Result<Option<Receipt>, BookError> {
+    pub fn close(&self, run: &Run, end: RunEnd, now: Timestamp) -> Result<Option<Receipt>, BookError> {
         self.change_with(now, |book, _| {
             let Some(at) = book.runs.iter().position(|open| open.run == run.id) else { return Ok(None) };
             let counted = book.runs.remove(at).counted;
             let session = run.session.as_ref().map(|session| session.id.as_str());
-            let receipt =
-                Receipt::new(now, &run.id, run.job, &run.model, counted, ms, outcome, mems, session);
+            let receipt = Receipt::new(now, &run.id, run.job, &run.model, counted, end, session);
             self.append(&receipt)?;
             Ok(Some(receipt))
         })
@@ -196,8 +188,8 @@ impl CostBook {
         now: Timestamp,
     ) -> Result<Receipt, BookError> {
         let id = random_hex().map_err(|err| self.failed(err))?;
-        let (counted, outcome) = (Counted::default(), RunOutcome::Ok);
-        let receipt = Receipt::new(now, &id, job, "none", counted, ms, outcome, mems, session);
+        let end = RunEnd { outcome: RunOutcome::Ok, ms, mems: mems.to_vec(), refused: 0 };
+        let receipt = Receipt::new(now, &id, job, "none", Counted::default(), end, session);
         let _lock = Lock::acquire(&self.home.join("locks"), LOCK)?;
         self.append(&receipt)?;
         Ok(receipt)
@@ -397,7 +389,8 @@ impl OpenRun {
     fn receipt(&self, now: Timestamp) -> Receipt {
         let counted = self.counted + self.reserved;
         let (outcome, session) = (RunOutcome::Lost, self.session.as_deref());
-        Receipt::new(now, &self.run, self.job, &self.model, counted, 0, outcome, &[], session)
+        let end = RunEnd { outcome, ms: 0, mems: Vec::new(), refused: 0 };
+        Receipt::new(now, &self.run, self.job, &self.model, counted, end, session)
     }
 }
 

@@ -131,6 +131,11 @@ impl Report {
         self.refused.get(&kind).copied().unwrap_or_default()
     }
 
+    /// Returns how often anything was refused.
+    pub fn n_refused_in_all(&self) -> u32 {
+        self.refused.values().fold(0, |sum, n| sum.saturating_add(*n))
+    }
+
     /// Takes a report from somebody who may have written anything into it.
     pub(crate) fn sanitised(mut self) -> Self {
         self.lines.truncate(MAX_LINES);
@@ -153,7 +158,7 @@ impl Report {
             End::Declined => "the model declined".to_owned(),
             End::Failed(why) => format!("failed: {why}"),
         };
-        let refused: u32 = self.refused.values().sum();
+        let refused = self.n_refused_in_all();
         let Spent { turns, files, .. } = self.spent;
         let tokens = self.spent.tokens();
         format!("{end}; {turns} turns, {tokens} tokens, {files} proposed, {refused} refused")

@@ -130,28 +130,42 @@ pub struct Receipt {
     pub outcome: RunOutcome,
     /// The memories that came of it.
     pub mems: Vec<String>,
+    /// How many requests of the model were refused: tools it does not have, paths, words that were not said, gates.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub refused: u32,
     /// The session on whose account it was, if one's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
 }
 
+/// How a run ended, for its receipt.
+#[derive(Debug, Clone)]
+pub struct RunEnd {
+    /// How it ended.
+    pub outcome: RunOutcome,
+    /// How long it took.
+    pub ms: u64,
+    /// The memories that came of it.
+    pub mems: Vec<String>,
+    /// How many requests of the model were refused.
+    pub refused: u32,
+}
+
 impl Receipt {
-    #[expect(clippy::too_many_arguments, reason = "one place makes a line, of all its fields")]
     pub(super) fn new(
         t: Timestamp,
         run: &str,
         job: Job,
         model: &str,
         counted: Counted,
-        ms: u64,
-        outcome: RunOutcome,
-        mems: &[String],
+        end: RunEnd,
         session: Option<&str>,
     ) -> Self {
         let Counted { tokens_in, tokens_out, cached, usd } = counted;
-        let (run, model, usd, mems) = (run.to_owned(), model.to_owned(), usd.dollars(), mems.to_vec());
+        let RunEnd { outcome, ms, mems, refused } = end;
+        let (run, model, usd) = (run.to_owned(), model.to_owned(), usd.dollars());
         let session = session.map(str::to_owned);
-        Self { t, run, job, model, tokens_in, tokens_out, cached, usd, ms, outcome, mems, session }
+        Self { t, run, job, model, tokens_in, tokens_out, cached, usd, ms, outcome, mems, refused, session }
     }
 
     /// Returns what counts under a cap. An amount that is none counts as nothing.
@@ -159,4 +173,9 @@ impl Receipt {
         let usd = Usd::from_dollars(self.usd).unwrap_or_default();
         Spending { tokens: self.tokens_in.saturating_add(self.tokens_out), usd }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }

@@ -31,13 +31,22 @@ fn kill(home: &Path) {
     fs::write(&file, value.to_string()).unwrap();
 }
 
+fn end(ms: u64, mems: &[&str]) -> RunEnd {
+    RunEnd {
+        outcome: RunOutcome::Ok,
+        ms,
+        mems: mems.iter().map(|name| (*name).to_owned()).collect(),
+        refused: 0,
+    }
+}
+
 #[test]
 fn a_receipt_has_the_fields_of_the_format_and_no_others() {
     let temp = tempfile::tempdir().unwrap();
     let (book, run) = (book(temp.path(), 1_000_000), run());
     assert_eq!(book.reserve(&run, costing(500), now()).unwrap(), Decision::Allowed);
     book.spend(&run, costing(250), now()).unwrap();
-    let receipt = book.close(&run, RunOutcome::Ok, 12, &["a".into()], now()).unwrap().unwrap();
+    let receipt = book.close(&run, end(12, &["a"]), now()).unwrap().unwrap();
     assert_eq!(book.receipts(Some("2026-04")).unwrap(), [receipt]);
     let file = fs::read_dir(temp.path().join("costs")).unwrap().flatten();
     let file = file.map(|entry| entry.path()).find(|path| path.extension().is_some_and(|e| e == "jsonl"));
@@ -59,7 +68,7 @@ fn ux_03_what_is_reserved_counts_and_what_is_not_used_of_it_comes_back() {
     assert_eq!(refused, Decision::DayMoney { spent: Usd(800), cap: Usd(1_000) });
     book.spend(&first, costing(100), now()).unwrap();
     assert_eq!(book.reserve(&second, costing(300), now()).unwrap(), Decision::Allowed);
-    book.close(&first, RunOutcome::Ok, 1, &[], now()).unwrap();
+    book.close(&first, end(1, &[]), now()).unwrap();
     assert_eq!(book.today(now()).unwrap().usd, Usd(400));
 }
 
@@ -69,7 +78,7 @@ fn ux_03_the_next_day_begins_anew() {
     let (book, run) = (book(temp.path(), 1_000), run());
     book.reserve(&run, costing(1_000), now()).unwrap();
     book.spend(&run, costing(1_000), now()).unwrap();
-    book.close(&run, RunOutcome::Ok, 1, &[], now()).unwrap();
+    book.close(&run, end(1, &[]), now()).unwrap();
     let (late, next): (Timestamp, Timestamp) =
         ("2026-04-02T23:59:59Z".parse().unwrap(), "2026-04-03T00:00:00Z".parse().unwrap());
     assert_ne!(book.reserve(&self::run(), costing(1), late).unwrap(), Decision::Allowed);
@@ -99,7 +108,7 @@ fn ux_03_a_session_lends_a_tenth_of_its_tokens_over_all_its_runs() {
         assert_eq!(book.reserve(run, costing(1), now()).unwrap() == Decision::Allowed, is_allowed);
     }
     book.spend(&first, costing(1), now()).unwrap();
-    book.close(&first, RunOutcome::Ok, 1, &[], now()).unwrap();
+    book.close(&first, end(1, &[]), now()).unwrap();
     let refused = book.reserve(&run("s"), costing(1), now()).unwrap();
     assert_eq!(refused, Decision::SessionTokens { spent: 220, cap: 300 });
     assert_eq!(book.reserve(&other, costing(1), now()).unwrap(), Decision::Allowed);
@@ -126,7 +135,7 @@ fn a_run_that_was_killed_after_its_receipt_is_not_counted_twice() {
     book.reserve(&run, costing(400), now()).unwrap();
     book.spend(&run, costing(400), now()).unwrap();
     let before = fs::read(temp.path().join("costs/book.json")).unwrap();
-    book.close(&run, RunOutcome::Ok, 1, &[], now()).unwrap();
+    book.close(&run, end(1, &[]), now()).unwrap();
     fs::write(temp.path().join("costs/book.json"), before).unwrap();
     kill(temp.path());
     assert_eq!(book.today(now()).unwrap().usd, Usd(400));
@@ -138,7 +147,7 @@ fn a_run_that_was_killed_after_its_receipt_is_not_counted_twice() {
 fn a_run_that_asked_nothing_leaves_no_receipt_and_one_without_a_model_shows_zero() {
     let temp = tempfile::tempdir().unwrap();
     let book = book(temp.path(), 1_000);
-    assert_eq!(book.close(&run(), RunOutcome::Held, 1, &[], now()).unwrap(), None);
+    assert_eq!(book.close(&run(), RunEnd { outcome: RunOutcome::Held, ..end(1, &[]) }, now()).unwrap(), None);
     let free = book.note_free(Job::Dream, None, 3, &[], now()).unwrap();
     assert_eq!((free.model.as_str(), free.usd, free.tokens_in), ("none", 0.0, 0));
     assert_eq!(book.receipts(None).unwrap(), [free]);

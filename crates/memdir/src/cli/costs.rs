@@ -45,6 +45,7 @@ struct Total {
     tokens_in: u64,
     tokens_out: u64,
     cached: u64,
+    refused: u64,
     usd: Usd,
 }
 
@@ -55,6 +56,7 @@ impl Total {
             tokens_in: sum.tokens_in.saturating_add(receipt.tokens_in),
             tokens_out: sum.tokens_out.saturating_add(receipt.tokens_out),
             cached: sum.cached.saturating_add(receipt.cached),
+            refused: sum.refused.saturating_add(u64::from(receipt.refused)),
             usd: sum.usd + receipt.spending().usd,
         })
     }
@@ -62,7 +64,7 @@ impl Total {
     fn json(&self) -> Value {
         json!({
             "runs": self.runs, "tokens_in": self.tokens_in, "tokens_out": self.tokens_out, "cached": self.cached,
-            "usd": self.usd.dollars(),
+            "refused": self.refused, "usd": self.usd.dollars(),
         })
     }
 
@@ -115,6 +117,12 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
         let (none, n_sessions) = (sessions.get(NO_SESSION), sessions.keys().filter(|id| *id != NO_SESSION));
         let n_sessions = count(n_sessions.count(), "session", "sessions");
         let none = count(none.map_or(0, |none| none.runs), "run", "runs");
+        if total.refused > 0 {
+            let requests = count(total.refused as usize, "request", "requests");
+            ui.line(&format!(
+                "{requests} of models refused: out of reach, not said by the user, or stopped by a gate"
+            ));
+        }
         ui.line(&format!("on the account of {n_sessions}; {none} of no session"));
     }
     ui.say(&format!(

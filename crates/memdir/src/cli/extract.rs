@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use memdir_core::extract::{Candidate, Said, conversation, without_written_turns};
-use memdir_core::policy::{self, Refusal};
+use memdir_core::policy::Refusal;
 use memdir_core::secrets::Scanner;
 use memdir_core::text::{count, fit};
 use memdir_core::transcript::Turn;
@@ -126,8 +126,7 @@ fn sift(found: Vec<Candidate>, context: &Context) -> Result<Sifted, Failure> {
     let gate = context.gate()?;
     let (mut kept, mut left_out) = (Vec::new(), Vec::new());
     for candidate in found {
-        let evidence = gate.evidence(&candidate.body);
-        let refusals = policy::against(&candidate.body, candidate.memory_type, &gate.scanner, &evidence);
+        let refusals = extract::objections(&candidate, gate);
         if refusals.is_empty() {
             kept.push(Found { candidate, fate: None });
         } else {

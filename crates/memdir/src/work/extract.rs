@@ -16,10 +16,11 @@ use std::time::Instant;
 use memdir_core::change::{Author, ChangeSet, Edit, Surface};
 use memdir_core::extract::{Around, Candidate, Extractor, FoundBy, Held, Rules, Said, without_written_turns};
 use memdir_core::memory::{Document, Draft, MemoryType, Tier, Value};
-use memdir_core::policy::Refusal;
+use memdir_core::policy::{self, Refusal};
 use memdir_mind::model::Opened;
 use memdir_store::costs::Job;
 use memdir_store::extract::{Progress, Window};
+use memdir_store::gate::Gate;
 use memdir_store::queue;
 use memdir_store::session::Session;
 use memdir_store::team::has_team;
@@ -269,6 +270,12 @@ pub(crate) fn deliver(
         Err(CommitError::Exists(name)) => Ok(Fate::Refused(vec![exists(&name)])),
         Err(err) => Err(err.into()),
     }
+}
+
+/// Asks the gates what they would say of a candidate.
+pub(crate) fn objections(candidate: &Candidate, gate: &Gate) -> Vec<Refusal> {
+    let evidence = gate.evidence(&candidate.body);
+    policy::against(&candidate.body, candidate.memory_type, &gate.scanner, &evidence)
 }
 
 fn exists(name: &str) -> Refusal {

@@ -60,7 +60,8 @@ pub(super) fn extract_by(
     let Ok(program) = std::env::current_exe() else { return Ok(Found::default()) };
     let (view, key) = (view(context)?, context.key());
     let now = context.now.to_zoned(context.zone.clone());
-    let (sandbox, scanner) = (Sandbox::new(program), &context.gate()?.scanner);
+    let gate = context.gate()?;
+    let (sandbox, scanner) = (Sandbox::new(program), &gate.scanner);
     let asked = Asking { context, job: Job::Extract, session: account, beat }.run(model, |run| {
         let budget = Budget::default();
         let mut extractor = ByModel {
@@ -74,13 +75,18 @@ pub(super) fn extract_by(
             report: None,
         };
         let found = extractor.extract(window, "").ok()?;
-        let is_bad = extractor.report.take().is_some_and(|report| is_useless(&found, &report));
-        if is_bad {
+        let report = extractor.report.take().unwrap_or_default();
+        if is_useless(&found, &report) {
             run.model().disappointed()
         } else {
             run.model().satisfied()
         }
-        run.model().brought(found.iter().map(|candidate| candidate.name.to_string()));
+        // A receipt names what came of the run, so not what the gates will refuse.
+        let is_let_in = |candidate: &&Candidate| super::extract::objections(candidate, gate).is_empty();
+        let let_in: Vec<String> = found.iter().filter(is_let_in).map(|it| it.name.to_string()).collect();
+        let n_stopped = u32::try_from(found.len() - let_in.len()).unwrap_or(u32::MAX);
+        run.model().refused(report.n_refused_in_all().saturating_add(n_stopped));
+        run.model().brought(let_in);
         Some(found)
     });
     Ok(asked.map_or_else(
@@ -108,6 +114,7 @@ pub(crate) fn consolidate(sources: &[Source], context: &Context, beat: &mut dyn 
         } else {
             run.model().satisfied();
         }
+        run.model().refused(found.report.n_refused_in_all());
         run.model().brought(found.advice.iter().map(|advice| advice.names().join(" ")));
         Some(found.advice)
     });

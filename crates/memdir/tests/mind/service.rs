@@ -63,6 +63,35 @@ fn what_the_user_said_is_saved_by_way_of_a_model() {
     assert!(world.sandbox.state_tree().containing(b"canary-key-5f1e").is_empty());
 }
 
+/// W1-11: a receipt counts what the model was refused, and names only what came in.
+#[test]
+fn a_receipt_counts_refusals_and_names_no_memory_that_a_gate_stopped() {
+    let layout = "src/api holds the handlers";
+    let proposals = json!({ "proposals": [
+        proposal("feedback-real-db", BODY, 1, RULE),
+        proposal("feedback-layout", "src/api holds the handlers.", 3, layout),
+        proposal("feedback-invented", "Deploy on Sundays.", 1, "deploy on sundays"),
+    ] });
+    let world = World::new(vec![
+        Rule::on_prompt("Today is 2026-04-02").calls("propose", proposals),
+        Rule::on_result("taken").calls("bash", json!({ "command": "ls" })),
+        Rule::always().says("done"),
+    ]);
+    fs::create_dir_all(world.sandbox.project().join("src/api")).unwrap();
+    world.extract(&[("user", RULE), ("assistant", "Understood."), ("user", layout)]);
+    let costs = fs::read_dir(world.sandbox.state().join("costs")).unwrap().map(|file| file.unwrap().path());
+    let receipts: String = costs
+        .filter(|path| path.extension().is_some_and(|it| it == "jsonl"))
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect();
+    let receipt: Value = serde_json::from_str(receipts.lines().next().unwrap()).unwrap();
+    assert_eq!(receipt["mems"], json!(["feedback-real-db"]), "{receipt}");
+    // The gate, the words that were not said, and the shell.
+    assert_eq!(receipt["refused"], 3, "{receipt}");
+    assert_eq!(world.memdir(&["costs"]).json()["total"]["refused"], 3);
+    assert!(world.memdir(&["costs"]).ok().stdout.contains("3 requests of models refused"));
+}
+
 /// S7: what a page asked for, with a model that obeys, is in no vault and no index page.
 #[test]
 fn what_a_page_asked_for_waits() {
