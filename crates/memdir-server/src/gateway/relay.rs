@@ -111,6 +111,8 @@ pub(super) enum Refusal {
     Body(#[from] BodyError),
     #[error("the upstream `{name}` cannot be reached: {why}")]
     Unreachable { name: String, why: String },
+    #[error("the upstream `{name}` wants another protocol, which was not asked for")]
+    Switching { name: String },
     #[error("the upstream `{name}` did not begin to answer")]
     Silent { name: String },
     #[error("there is nothing here; /__memdir/status tells what was done")]
@@ -129,7 +131,7 @@ impl Refusal {
             Self::Busy => 503,
             Self::Body(BodyError::Late) => 408,
             Self::Body(BodyError::Broken) => 400,
-            Self::Unreachable { .. } => 502,
+            Self::Unreachable { .. } | Self::Switching { .. } => 502,
             Self::Silent { .. } => 504,
         }
     }
@@ -497,10 +499,15 @@ impl Way {
         let name = || self.upstream.name.clone();
         let answered = tokio::time::timeout(ANSWER_PATIENCE, self.client.request(request)).await;
         let answered = answered.map_err(|_| Refusal::Silent { name: name() })?;
-        answered.map_err(|err| match cause(&err) {
+        let answer = answered.map_err(|err| match cause(&err) {
             Cause::Body(err) => Refusal::Body(err),
             Cause::Upstream(why) => Refusal::Unreachable { name: name(), why },
-        })
+        })?;
+        // No client asks for another protocol here: what follows would be bytes that nobody can frame.
+        match answer.status() {
+            StatusCode::SWITCHING_PROTOCOLS => Err(Refusal::Switching { name: name() }),
+            _ => Ok(answer),
+        }
     }
 
     /// Returns the query that goes up: without a key where we bring one, and never with our token.

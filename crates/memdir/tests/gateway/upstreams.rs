@@ -65,6 +65,19 @@ fn s17_no_request_chooses_where_it_goes() {
     }
 }
 
+/// S18: another protocol that nobody asked for is not begun with the client.
+#[test]
+fn s18_an_upstream_cannot_switch_to_another_protocol() {
+    let switching =
+        "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\nraw bytes";
+    let upstream = Upstream::saying(switching);
+    let house = House::before(&upstream);
+    let request = house.request("POST", "/v1/messages", &[], b"{}");
+    let answer = house.raw(request).unwrap();
+    assert_eq!(answer.status, 502, "{}", answer.head);
+    assert!(answer.text().contains("another protocol") && !answer.text().contains("raw bytes"));
+}
+
 /// S17, S5: what a repository ships changes nothing.
 #[test]
 fn s17_a_repository_does_not_choose_either() {
