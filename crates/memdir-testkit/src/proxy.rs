@@ -22,6 +22,8 @@ pub enum Mishap {
     StallDown(usize),
     /// Every piece from the server takes this long.
     Delay(Duration),
+    /// What the server says arrives a byte at a time, this long after each other.
+    DripDown(Duration),
 }
 
 /// A mishap, and when it happens.
@@ -170,6 +172,7 @@ enum Fate {
     Pass(usize),
     Cut(usize),
     Stall(usize),
+    Drip(usize, Duration),
 }
 
 impl Pipe {
@@ -180,13 +183,16 @@ impl Pipe {
                 break;
             }
             let fate = self.fate(&buffer[..n], &mut counted);
-            let (Fate::Pass(n) | Fate::Cut(n) | Fate::Stall(n)) = fate;
+            let (Fate::Pass(n) | Fate::Cut(n) | Fate::Stall(n) | Fate::Drip(n, _)) = fate;
             self.record(&buffer[..n]);
-            let is_sent = self.to.write_all(&buffer[..n]).is_ok();
+            let is_sent = match fate {
+                Fate::Drip(_, pause) => self.drip(&buffer[..n], pause),
+                _ => self.to.write_all(&buffer[..n]).is_ok(),
+            };
             match fate {
-                Fate::Pass(_) if is_sent => {}
+                Fate::Pass(_) | Fate::Drip(..) if is_sent => {}
                 Fate::Stall(_) => return self.stall(),
-                Fate::Pass(_) | Fate::Cut(_) => {
+                Fate::Pass(_) | Fate::Drip(..) | Fate::Cut(_) => {
                     self.used();
                     let _ = (self.from.shutdown(Shutdown::Both), self.to.shutdown(Shutdown::Both));
                     return;
@@ -194,6 +200,14 @@ impl Pipe {
             }
         }
         let _ = self.to.shutdown(Shutdown::Write);
+    }
+
+    /// Hands a piece on byte by byte; says whether somebody still listens.
+    fn drip(&mut self, piece: &[u8], pause: Duration) -> bool {
+        piece.iter().all(|byte| {
+            thread::sleep(pause);
+            self.to.write_all(&[*byte]).is_ok()
+        })
     }
 
     /// Says how much of a piece goes on.
@@ -216,6 +230,7 @@ impl Pipe {
                 thread::sleep(pause);
                 Fate::Pass(piece.len())
             }
+            (Mishap::DripDown(pause), false) => Fate::Drip(piece.len(), pause),
             _ => Fate::Pass(piece.len()),
         }
     }

@@ -24,8 +24,13 @@ use crate::{Base, Patience, Variables, cause};
 const CONNECT: Duration = Duration::from_secs(9);
 /// Until an answer begins, and between two pieces of it. With the connection less than half a minute.
 const SILENCE: Duration = Duration::from_secs(20);
-/// For one whole answer: who sends a byte at a time is not waited for.
+/// For one whole answer of any length.
 const WHOLE: Duration = Duration::from_secs(120);
+/// For a question that has hardly moved. Each [`SLOWEST`] bytes that pass buy a second more, so a slow line has its time
+/// and who sends a byte at a time is not waited for.
+const DRIP: Duration = Duration::from_secs(25);
+/// Bytes a second that the slowest line brings.
+const SLOWEST: u64 = 2 << 10;
 /// How long a connection waits for the next question.
 const IDLE: Duration = Duration::from_secs(20);
 /// How often a question is put whose connection broke.
@@ -246,7 +251,7 @@ impl Line {
         }
         let heard = self.wait_for(|| async {
             let began = Instant::now();
-            match tokio::time::timeout(WHOLE, self.hear(request, question.limit)).await {
+            match tokio::time::timeout(WHOLE, self.hear(request, sent, question.limit)).await {
                 Ok(heard) => heard,
                 Err(_) => {
                     let why = format!("no whole answer in {} seconds", began.elapsed().as_secs());
@@ -285,10 +290,15 @@ impl Line {
         Some(headers)
     }
 
-    async fn hear(&self, request: reqwest::RequestBuilder, limit: usize) -> Heard {
-        let response = match request.send().await {
-            Ok(response) => response,
-            Err(err) => return Heard { attempt: self.lost(&err), n_bytes: 0 },
+    async fn hear(&self, request: reqwest::RequestBuilder, sent: usize, limit: usize) -> Heard {
+        let began = Instant::now();
+        let response = match tokio::time::timeout(patience_for(sent), request.send()).await {
+            Ok(Ok(response)) => response,
+            Ok(Err(err)) => return Heard { attempt: self.lost(&err), n_bytes: 0 },
+            Err(_) => {
+                let why = format!("no answer began in {} seconds", began.elapsed().as_secs());
+                return Heard { attempt: Attempt::Silent(why), n_bytes: 0 };
+            }
         };
         let status = response.status();
         if status.is_redirection() && status.as_u16() != 304 {
@@ -299,7 +309,7 @@ impl Line {
             response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
         let strange = self.stranger(response.headers());
         let limit = if status.is_success() { limit } else { MAX_REFUSAL };
-        let (body, n_bytes) = self.read(response, limit).await;
+        let (body, n_bytes) = self.read(response, Passed { began, sent }, limit).await;
         let attempt = match (body, strange) {
             (Err(attempt), _) => attempt,
             (Ok(body), strange) if !status.is_success() => {
@@ -332,15 +342,26 @@ impl Line {
     }
 
     /// Reads an answer within its limit; returns what came over the wire too.
-    async fn read(&self, mut response: Response, limit: usize) -> (Result<Vec<u8>, Attempt>, u64) {
+    async fn read(
+        &self,
+        mut response: Response,
+        passed: Passed,
+        limit: usize,
+    ) -> (Result<Vec<u8>, Attempt>, u64) {
         let too_large = || Attempt::Useless(self.nonsense(&format!("it is larger than {limit} bytes")));
         let encoding = response.headers().get(CONTENT_ENCODING).cloned();
         let mut body = Vec::new();
         loop {
-            match response.chunk().await {
-                Ok(Some(piece)) => body.extend_from_slice(&piece),
-                Ok(None) => break,
-                Err(err) => return (Err(self.lost(&err)), body.len() as u64),
+            let left = patience_for(passed.sent + body.len()).saturating_sub(passed.began.elapsed());
+            match tokio::time::timeout(left, response.chunk()).await {
+                Ok(Ok(Some(piece))) => body.extend_from_slice(&piece),
+                Ok(Ok(None)) => break,
+                Ok(Err(err)) => return (Err(self.lost(&err)), body.len() as u64),
+                Err(_) => {
+                    let seconds = passed.began.elapsed().as_secs();
+                    let why = format!("only {} bytes in {seconds} seconds", body.len());
+                    return (Err(Attempt::Silent(why)), body.len() as u64);
+                }
             }
             if body.len() > limit {
                 return (Err(too_large()), body.len() as u64);
@@ -374,6 +395,18 @@ impl Line {
         let Trouble { message, supported, .. } = trouble.unwrap_or_else(unsaid);
         Refusal { status, message: self.shown(&message), supported, retry_after }
     }
+}
+
+/// What a question has taken so far.
+struct Passed {
+    began: Instant,
+    /// Its own bytes.
+    sent: usize,
+}
+
+/// How long a question may have taken that moved this many bytes, up and down.
+fn patience_for(n_bytes: usize) -> Duration {
+    DRIP + Duration::from_secs(n_bytes as u64 / SLOWEST)
 }
 
 impl Drop for Line {

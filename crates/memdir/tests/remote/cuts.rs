@@ -66,7 +66,13 @@ fn a_cut_anywhere_leaves_files_whole_and_the_next_run_right() {
 /// T4: no sync hangs.
 #[test]
 fn a_stall_is_given_up_and_the_next_run_is_right() {
-    let stalls = [Mishap::StallUp(0), Mishap::StallDown(0), Mishap::StallDown(150), Mishap::StallUp(600)];
+    let stalls = [
+        Mishap::StallUp(0),
+        Mishap::StallDown(0),
+        Mishap::StallDown(150),
+        Mishap::StallUp(600),
+        Mishap::DripDown(Duration::from_millis(500)),
+    ];
     let waiting = stalls.map(|mishap| {
         thread::spawn(move || {
             let server = Server::start(&[]);
