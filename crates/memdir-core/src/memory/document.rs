@@ -77,6 +77,15 @@ impl Document {
         }
     }
 
+    /// Returns what stands behind `field:` on every line of the frontmatter that begins so, at whatever depth.
+    pub fn values_of<'d>(&'d self, field: &'d str) -> impl Iterator<Item = String> + 'd {
+        let lines = self.bytes[self.inner.clone()].split(|&byte| byte == b'\n');
+        let values = lines.filter_map(move |line| {
+            line.trim_ascii_start().strip_prefix(field.as_bytes())?.trim_ascii_start().strip_prefix(b":")
+        });
+        values.map(|value| String::from_utf8_lossy(value).trim().to_owned())
+    }
+
     /// Guesses a field of a raw file from a line `field: …`, so that it can be listed.
     pub fn guess(&self, field: &str) -> Option<String> {
         let lines = self.bytes[self.inner.clone()].split(|&byte| byte == b'\n');

@@ -15,6 +15,9 @@ use crate::text::hidden_characters;
 pub const MAX_NAME: usize = 64;
 /// Longest path below a vault that we read, in bytes.
 pub const MAX_PATH: usize = 1024;
+/// Longest name of a file or folder that every machine can have, in bytes: file systems take 255, and copies that are kept
+/// of a memory have a few letters more.
+const MAX_FILE_NAME: usize = 240;
 /// How many folders deep a vault is read, counting the file itself.
 pub const MAX_DEPTH: usize = 4;
 /// The index page's file name; never a memory.
@@ -146,12 +149,13 @@ impl MemoryPath {
         Ok(Self(text.to_owned()))
     }
 
-    /// Says whether every machine can have a file of this name, and everybody who reads it sees the same: no device of
+    /// Says whether every machine can have a file of this name, and everybody who reads it sees the same: not too long, no device of
     /// Windows, no dot or space at an end, nothing that looks like an option, no hidden character.
     pub fn is_portable(&self) -> bool {
         let is_plain = |part: &str| {
             let stem = part.split('.').next().unwrap_or(part);
-            !is_reserved(&folded(stem))
+            part.len() <= MAX_FILE_NAME
+                && !is_reserved(&folded(stem))
                 && !part.starts_with(['-', ' '])
                 && !part.trim_end_matches(".md").ends_with(['.', ' '])
                 && !part.contains(['<', '>', '"', '|', '?', '*'])

@@ -6,6 +6,7 @@
 //! business: the scanner is asked besides, by whoever sends.
 
 use serde::{Deserialize, Serialize};
+use unicode_normalization::UnicodeNormalization;
 
 use crate::memory::{Document, MAX_BODY, Memory, MemoryPath, MemoryType, Scope};
 
@@ -73,9 +74,7 @@ pub fn may_leave(path: &MemoryPath, text: &[u8], audience: Audience) -> Result<(
     if audience == Audience::Team {
         let document = Document::parse(text);
         let memory = Memory::read(path, &document).0;
-        // Both places that a type can stand in count: a reader that prefers the other one must not see a user memory.
-        let says_user = |field: &str| document.text(field) == Some(MemoryType::User.as_str());
-        if memory.memory_type == Some(MemoryType::User) || says_user("type") {
+        if memory.memory_type == Some(MemoryType::User) || says_user(&document) {
             return Err(Stays::AboutUser);
         }
         if memory.scope != Scope::Team {
@@ -89,6 +88,15 @@ pub fn may_leave(path: &MemoryPath, text: &[u8], audience: Audience) -> Result<(
         return Err(Stays::TooLarge(text.len()));
     }
     str::from_utf8(text).map_err(|_| Stays::NotText).map(drop)
+}
+
+/// Says whether a type in the frontmatter can be read as `user`. Every place that a type can stand in counts, and every
+/// spelling (`USER`, `[user]`): a reader that is less strict than ours must not see a user memory.
+fn says_user(document: &Document) -> bool {
+    document.values_of("type").any(|value| {
+        let letters: String = value.nfkc().filter(|sign| sign.is_alphanumeric()).collect();
+        letters.to_lowercase() == MemoryType::User.as_str()
+    })
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Whether a text may be kept: size, form, whom it is for, secrets. The client has asked all this before; the server asks again.
 
 use memdir_core::hash::ContentHash;
-use memdir_core::memory::{self, Document, Memory, MemoryPath, MemoryType};
+use memdir_core::memory::MemoryPath;
 use memdir_core::secrets::Scanner;
+use memdir_core::team::share::{Audience, Stays, may_leave};
 use memdir_core::team::wire::{Code, MAX_MEMORY, TeamKind};
 
 use crate::answer::Problem;
@@ -22,6 +23,9 @@ pub(super) fn content(
     if text.contains('\0') {
         return Err(Problem::bad("a memory is text, without the character zero"));
     }
+    if !path.is_portable() {
+        return Err(Problem::bad("not every machine can have a file of this name"));
+    }
     if kind == TeamKind::Team {
         is_for_a_team(path, &text)?;
     }
@@ -30,15 +34,11 @@ pub(super) fn content(
 }
 
 fn is_for_a_team(path: &MemoryPath, text: &str) -> Result<(), Problem> {
-    let document = Document::parse(text.as_bytes());
-    let (memory, _) = Memory::read_header(path, &document);
-    if memory.memory_type == Some(MemoryType::User) {
-        return Err(Problem::new(Code::Forbidden, "memories of type `user` belong to nobody else"));
-    }
-    if memory.scope != memory::Scope::Team {
-        return Err(Problem::new(Code::Forbidden, "only memories of scope `team` are taken"));
-    }
-    Ok(())
+    may_leave(path, text.as_bytes(), Audience::Team).map_err(|why| match why {
+        Stays::AboutUser => Problem::new(Code::Forbidden, "memories of type `user` belong to nobody else"),
+        Stays::Private => Problem::new(Code::Forbidden, "only memories of scope `team` are taken"),
+        other => Problem::bad(other.to_string()),
+    })
 }
 
 /// Refuses what holds a secret, by the kinds that were found; the values are not repeated.

@@ -20,6 +20,32 @@ fn note(n: usize, round: usize) -> (String, String) {
     (format!("{name}.md"), team_memory(&name, &format!("Crane {n} unloads barge {round}.")))
 }
 
+/// S22: what no client could keep, or could read as another's own, is not taken.
+#[test]
+fn s22_names_that_some_machine_cannot_have_and_types_that_read_as_user_are_refused() {
+    let server = server();
+    let admin = server.admin();
+    let put = |path: &str, text: String| {
+        let ask = admin.ask("PUT", &memory(path)).header("If-None-Match", "*");
+        server.ask(&ask.body("text/markdown", text)).status
+    };
+    let long = format!("{}.md", "n".repeat(300));
+    for path in
+        ["CON.md", "aux.md", "a%E2%80%AEb.md", "a%E2%80%8Bb.md", "trailing%20.md", "-option.md", &long]
+    {
+        assert_eq!(put(path, team_memory("project-odd", "The crane is green.")), 400, "{path}");
+    }
+    for kind in ["user", "USER", "User", "[user]", "\"user\"", "[ 'user' ]", "ｕｓｅｒ"] {
+        for head in [format!("type: {kind}"), format!("metadata:\n  type: {kind}"), format!("type : {kind}")]
+        {
+            let text = team_memory("project-odd", "The crane is green.").replacen("type: project", &head, 1);
+            assert!(text.contains(kind), "{text}");
+            assert_eq!(put("project-odd.md", text), 403, "{head}");
+        }
+    }
+    assert_eq!(put("project-odd.md", team_memory("project-odd", "The crane is green.")), 201);
+}
+
 /// T1: of two who write over one version at once, one is told that it is stale; nothing is overwritten unseen.
 #[test]
 fn t1_of_two_writers_over_one_version_one_wins() {
