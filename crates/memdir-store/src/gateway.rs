@@ -15,11 +15,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
+use memdir_core::echo::Echoes;
 use memdir_core::gateway::{Kept, Shortened, Summary};
 use memdir_core::hash::ContentHash;
 use memdir_core::secrets::Scanner;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::disk::{Dir, EntryKind};
 use crate::lock::Lock;
@@ -41,6 +42,8 @@ const MAX_TEXT: usize = 32 * 1024;
 const MAX_TEXTS: usize = 2 * 1024 * 1024;
 /// As much of one answer is kept from a client and put back later, in bytes.
 const MAX_KEPT: usize = 512 * 1024;
+/// No file that an erasure goes through is larger.
+const MAX_ERASED: u64 = 1 << 30;
 /// No file is larger.
 const MAX_FILE: u64 = 16 * 1024 * 1024;
 /// As much of what was said is noted, and of one message.
@@ -63,6 +66,8 @@ pub struct Conversations {
 pub struct Known {
     /// When it was last heard of.
     pub seen: Option<Timestamp>,
+    /// The project whose memories are put into it, as [`Conversations::claim`] was told.
+    pub project: Option<String>,
     /// How many conversations before it began alike and had no other name.
     pub before: u32,
     /// The turn that was told what a session begins with.
@@ -146,7 +151,8 @@ impl Known {
 
     /// Begins another conversation under the same name.
     pub fn begin_anew(&mut self) {
-        *self = Self { before: self.before.saturating_add(1), ..Self::default() };
+        let project = self.project.take();
+        *self = Self { before: self.before.saturating_add(1), project, ..Self::default() };
     }
 }
 
@@ -172,6 +178,57 @@ impl Conversations {
         let Ok(folder) = Dir::open(&self.folder.join(CONVERSATIONS)) else { return Known::default() };
         let bytes = folder.read(&file(id), MAX_FILE).ok().flatten();
         bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+    }
+
+    /// Returns the name under which a conversation of a project is known. The first project that uses a name has it; every
+    /// other one gets a name of its own, so that nothing of one project is put into requests of another. What was
+    /// kept before conversations had projects belongs to no one.
+    pub fn claim(&self, id: &str, project: &str, now: Timestamp) -> String {
+        let apart = || format!("{id}.{}", ContentHash::of(project.as_bytes()).short());
+        let is_ours = |known: &Known| known.project.as_deref() == Some(project);
+        let known = self.known(id);
+        if is_ours(&known) {
+            return id.to_owned();
+        }
+        if known != Known::default() {
+            return apart();
+        }
+        self.update(id, now, |known| {
+            if *known == Known::default() {
+                known.project = Some(project.to_owned());
+            }
+        });
+        // Another project may have been first, or nothing can be written: then nobody has the name.
+        if is_ours(&self.known(id)) { id.to_owned() } else { apart() }
+    }
+
+    /// Takes what conversations repeat of erased memories out of what is kept of them; returns how many files changed. A
+    /// gateway that runs reads them anew at its next request. The service's prompt cache is lost for those.
+    pub fn erase(&self, echoes: &Echoes) -> io::Result<usize> {
+        let mut locks = Vec::new();
+        for lock in 0..LOCKS {
+            locks.push(
+                Lock::acquire(&self.folder.join(LOCKS_FOLDER), &lock.to_string())
+                    .map_err(io::Error::other)?,
+            );
+        }
+        let mut n_changed = 0;
+        for folder in [CONVERSATIONS, SAID] {
+            let folder = match Dir::open(&self.folder.join(folder)) {
+                Err(err) if err.kind() == io::ErrorKind::NotFound => continue,
+                folder => folder?,
+            };
+            let mut names = Vec::new();
+            folder.for_each(|name, kind| names.extend((kind == EntryKind::File).then(|| name.to_owned())))?;
+            for name in names {
+                let Some(bytes) = folder.read(&name, MAX_ERASED).map_err(io::Error::other)? else { continue };
+                if let Some(text) = without(&String::from_utf8_lossy(&bytes), echoes) {
+                    folder.replace(&name, text.as_bytes())?;
+                    n_changed += 1;
+                }
+            }
+        }
+        Ok(n_changed)
     }
 
     /// Changes what is known of one, one process at a time. If another one holds on to it, or nothing can be written, the
@@ -259,6 +316,47 @@ impl Conversations {
                 _ => return None,
             }
         }
+    }
+}
+
+/// Returns a file of JSON, whole or in lines, without what it repeats; `None` if it repeats nothing. Each string is
+/// looked at by itself, so that what is left can be read.
+fn without(text: &str, echoes: &Echoes) -> Option<String> {
+    let mut is_changed = false;
+    let lines = text.split_inclusive('\n').map(|line| match serde_json::from_str::<Value>(line) {
+        Ok(mut value) => {
+            let is_line_changed = redact(&mut value, echoes);
+            is_changed |= is_line_changed;
+            let end = if line.ends_with('\n') { "\n" } else { "" };
+            if is_line_changed { format!("{value}{end}") } else { line.to_owned() }
+        }
+        // What is torn is read by nobody.
+        Err(_) => {
+            let redacted = echoes.redact(line);
+            is_changed |= redacted.is_some();
+            redacted.unwrap_or_else(|| line.to_owned())
+        }
+    });
+    let text: String = lines.collect();
+    is_changed.then_some(text)
+}
+
+fn redact(value: &mut Value, echoes: &Echoes) -> bool {
+    match value {
+        Value::String(text) => match echoes.redact(text) {
+            Some(redacted) => {
+                *text = redacted;
+                true
+            }
+            None => false,
+        },
+        Value::Array(values) => {
+            values.iter_mut().fold(false, |is_changed, value| redact(value, echoes) | is_changed)
+        }
+        Value::Object(fields) => {
+            fields.values_mut().fold(false, |is_changed, value| redact(value, echoes) | is_changed)
+        }
+        _ => false,
     }
 }
 

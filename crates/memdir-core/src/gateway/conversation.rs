@@ -1,6 +1,7 @@
 //! Which conversation a request belongs to.
 //!
-//! Where the client names it, by that name, so that hooks and gateway speak of one session. Else by how it begins:
+//! Where the client names it, by that name, so that hooks and gateway speak of one session. A user's id or the key of a
+//! cache is no such name: vendors have one for all that a user or a program asks. Else by how it begins:
 //! instructions and the first thing that was said, which every later request repeats. The model is no part of it, for it
 //! changes within a conversation, and nothing of ours is, for the client does not send it back.
 
@@ -61,9 +62,7 @@ fn is_name(text: &str) -> bool {
 fn in_body(dialect: Dialect, fields: &Fields<'_>) -> Option<String> {
     match dialect {
         Dialect::Messages => of_user(&fields.object("metadata")?.text("user_id")?),
-        // Whoever shares a cache goes on with a conversation.
-        Dialect::Responses => fields.text("prompt_cache_key"),
-        Dialect::Chat | Dialect::Gemini => None,
+        Dialect::Responses | Dialect::Chat | Dialect::Gemini => None,
     }
 }
 

@@ -32,10 +32,11 @@ fn a_request_of_each_client_is_understood() {
 
     let codex = read(Dialect::Responses, &unlabelled(), CODEX.as_bytes());
     assert_eq!(seen(&codex), (Kind::Main, vec!["run the tests", "now deploy"], true));
-    assert_eq!(
-        (codex.conversation.id.as_str(), codex.cwd.as_deref()),
-        ("01a1-thread", Some("/home/ada/shop"))
-    );
+    assert_eq!(codex.cwd.as_deref(), Some("/home/ada/shop"));
+    assert!(!codex.conversation.is_named, "the key of a cache is no conversation");
+    let labels = Labels { session: Some("01a1-thread".to_owned()), ..unlabelled() };
+    let named = read(Dialect::Responses, &labels, CODEX.as_bytes());
+    assert_eq!(named.conversation.id, "01a1-thread", "by its header");
     assert_eq!(codex.tools[0].command, "cargo test");
 
     let chat = read(Dialect::Chat, &unlabelled(), CHAT.as_bytes());

@@ -1,7 +1,7 @@
 //! Takes what sessions repeat of an erased memory out of what we keep about them.
 //!
-//! Journals, working memories, kept copies of conversations and the blocks that sessions began with are no copies of a
-//! memory, but they hold its words. Each file is replaced whole or not at all. What agents keep themselves is theirs: it
+//! Journals, working memories, kept copies of conversations, what the gateway put into requests and the blocks that
+//! sessions began with are no copies of a memory, but they hold its words. Each file is replaced whole or not at all. What agents keep themselves is theirs: it
 //! is only looked through, for whoever erases must know where the words still are.
 
 use std::io;
@@ -10,6 +10,7 @@ use std::path::Path;
 use memdir_core::echo::Echoes;
 
 use crate::disk::{Dir, EntryKind, ReadError};
+use crate::gateway::Conversations;
 use crate::lock::Lock;
 
 /// Folders of a project's state that hold what was said in sessions.
@@ -27,6 +28,9 @@ pub(super) fn redact(home: &Path, echoes: &Echoes) -> io::Result<usize> {
         return Ok(0);
     }
     let mut n_changed = 0;
+    if home.join("gateway").is_dir() {
+        n_changed += Conversations::below(home).erase(echoes)?;
+    }
     if let Some(sessions) = opened(Dir::open(&home.join(SESSIONS)))? {
         n_changed += redact_folder(&sessions, echoes, 0)?;
     }

@@ -58,6 +58,12 @@ impl Passing {
         let place = desk.place(project.as_deref()).ok().map(|(_, place)| place).filter(|place| !place.off);
         let serves = place.as_ref().is_some_and(|place| place.settings.gateway.serves_memory_tool);
         let serves = serves && !context::is_ignored();
+        let now = context::now();
+        if let Some(place) = place.as_ref().filter(|_| is_known(&reading, serves)) {
+            // The project is a part of what a conversation is: two may begin with the same words, or have one name.
+            let vault = place.vault.to_string_lossy();
+            reading.conversation.id = desk.conversations.claim(&reading.conversation.id, &vault, now);
+        }
         let mut passing = Self {
             session: reading.conversation.id.clone(),
             known: Known::default(),
@@ -67,7 +73,7 @@ impl Passing {
             request,
             reading,
             project,
-            now: context::now(),
+            now,
         };
         if passing.has_memory() {
             passing.look_up(desk);
@@ -111,9 +117,7 @@ impl Passing {
 
     /// Says whether what was said in this request may have something of ours in it.
     fn has_memory(&self) -> bool {
-        // A summary is made of the same beginning, and of the same cache.
-        let is_ours = matches!(self.reading.kind, Kind::Main | Kind::Compaction);
-        is_ours && !self.is_off && !self.reading.turns.is_empty()
+        has_ours(&self.reading) && !self.is_off
     }
 
     /// Says whether the user has just said something that nobody looked at.
@@ -355,6 +359,17 @@ fn follow(desk: &Desk, reading: &mut Reading) {
     {
         reading.conversation.id = conversation;
     }
+}
+
+/// Says whether anything is kept of the conversation of a request.
+fn is_known(reading: &Reading, serves_tool: bool) -> bool {
+    has_ours(reading) || (serves_tool && reading.memory_tool.is_some())
+}
+
+/// Says whether a request is of a kind that may have something of ours in it. A summary is made of the same beginning,
+/// and of the same cache.
+fn has_ours(reading: &Reading) -> bool {
+    matches!(reading.kind, Kind::Main | Kind::Compaction) && !reading.turns.is_empty()
 }
 
 /// Finds the directory that a conversation is about, if it is one of this machine.

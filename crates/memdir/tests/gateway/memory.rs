@@ -2,7 +2,6 @@
 //! answer teaches.
 
 use std::fs;
-use std::path::Path;
 
 use memdir_testkit::{ModelServer, Request, Rule, Sandbox};
 
@@ -213,32 +212,142 @@ fn without_time_everything_passes_as_it_came() {
 /// The directory that the agent tells the model of decides whose memories come to mind.
 #[test]
 fn a_conversation_has_the_memories_of_its_project() {
-    let model = ModelServer::start(vec![Rule::always().says("ok")]);
-    let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_memdir"));
-    let save = |dir: &Path, text: &str| {
-        fs::create_dir_all(dir).unwrap();
-        let args =
-            ["save", "test-database", "--type", "project", "--description", "which database the tests use"];
-        sandbox.memdir(&args).without_env("MEMDIR_VAULT").cwd(dir).stdin(text).ok();
-    };
-    let (shop, bank) = (sandbox.root().join("shop"), sandbox.root().join("bank"));
-    save(&shop, "The integration tests of the shop use PostgreSQL.");
-    save(&bank, "The integration tests of the bank use Oracle.");
-    fs::write(sandbox.state().join("config.toml"), all_to(&model.url())).unwrap();
-    let house = House::open_in(sandbox, |command| {
-        command.env_remove("MEMDIR_VAULT").env("MEMDIR_HOOK_DEADLINE_MS", PATIENT);
-    });
+    let TwoProjects { house, model, shop, bank } = TwoProjects::new();
     let ask = |headers: &[(&str, &str)], system: &str| {
         let body = json!({"model": "m", "tools": [{"type": "function", "function": {"name": "bash"}}], "messages": [{"role": "system", "content": system}, {"role": "user", "content": PROMPT}]});
         house.ask("POST", "/v1/chat/completions", headers, body.to_string().as_bytes());
         model.requests().pop().unwrap().raw().to_owned()
     };
-    let told = ask(&[], &format!("You help.\nWorking directory: {}\n", shop.display()));
+    let told = ask(&[], &format!("You help.\nWorking directory: {shop}\n"));
     assert!(told.contains("PostgreSQL") && !told.contains("Oracle"), "{told}");
-    let told = ask(&[("x-memdir-project", &bank.display().to_string())], "You help.");
+    let told = ask(&[("x-memdir-project", &bank)], "You help.");
     assert!(told.contains("Oracle") && !told.contains("PostgreSQL"), "{told}");
     let told = ask(&[("x-memdir-project", "/nowhere/at/all")], "You help more.");
     assert!(!told.contains("Oracle") && !told.contains("PostgreSQL"), "{told}");
+}
+
+/// Two projects with a memory each, and a gateway between a client and a model.
+struct TwoProjects {
+    house: House,
+    model: ModelServer,
+    shop: String,
+    bank: String,
+}
+
+impl TwoProjects {
+    fn new() -> Self {
+        let model = ModelServer::start(vec![Rule::always().says("ok")]);
+        let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_memdir"));
+        let project = |name: &str, text: &str| {
+            let dir = sandbox.root().join(name);
+            fs::create_dir_all(&dir).unwrap();
+            let args = ["save", "test-database", "--type", "project", "--description", text];
+            sandbox.memdir(&args).without_env("MEMDIR_VAULT").cwd(&dir).stdin(text).ok();
+            dir.display().to_string()
+        };
+        let shop = project("shop", "The integration tests of the shop use PostgreSQL.");
+        let bank = project("bank", "The integration tests of the bank use Oracle.");
+        fs::write(sandbox.state().join("config.toml"), all_to(&model.url())).unwrap();
+        let house = House::open_in(sandbox, |command| {
+            command.env_remove("MEMDIR_VAULT").env("MEMDIR_HOOK_DEADLINE_MS", PATIENT);
+        });
+        Self { house, model, shop, bank }
+    }
+
+    /// Sends a request in the name of a project and returns what the model was sent.
+    fn ask(&self, target: &str, project: &str, headers: &[(&str, &str)], body: &Value) -> String {
+        let headers = [headers, &[("x-memdir-project", project)]].concat();
+        self.house.ask("POST", target, &headers, body.to_string().as_bytes());
+        self.model.requests().pop().unwrap().raw().to_owned()
+    }
+}
+
+/// Whatever else two requests have in common, a request of one project gets nothing of another's.
+#[test]
+fn no_request_of_a_project_gets_the_memories_of_another() {
+    let messages = |extra: Value| {
+        let mut body = claude(&json!([user(PROMPT)]));
+        body.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        body
+    };
+    let responses = |key: &str| {
+        json!({"model": "gpt-5.4", "input": [{"role": "user", "content": PROMPT}], "prompt_cache_key": key,
+            "tools": [{"type": "function", "name": "bash"}]})
+    };
+    let cases: [(&str, &[(&str, &str)], Value); 6] = [
+        ("/v1/messages", &[], messages(json!({}))),
+        ("/v1/messages", &[("x-memdir-session", "s1")], messages(json!({}))),
+        ("/v1/messages", &[("x-claude-code-session-id", "s2")], messages(json!({}))),
+        ("/v1/messages", &[], messages(json!({"metadata": {"user_id": "u1"}}))),
+        ("/v1/messages", &[], messages(json!({"metadata": {"user_id": "user_a_account__session_s3"}}))),
+        ("/v1/responses", &[], responses("k1")),
+    ];
+    for (target, headers, body) in cases {
+        let world = TwoProjects::new();
+        for round in 0..2 {
+            let told = world.ask(target, &world.shop, headers, &body);
+            let case = format!("{target} {headers:?}, round {round}: {told}");
+            assert!(told.contains("of the shop use") && !told.contains("of the bank use"), "{case}");
+            let told = world.ask(target, &world.bank, headers, &body);
+            assert!(told.contains("of the bank use") && !told.contains("of the shop use"), "{case}: {told}");
+        }
+    }
+}
+
+/// A key of a cache is one for a whole program: conversations under one key are told apart by how they begin.
+#[test]
+fn a_shared_cache_key_joins_no_conversations() {
+    let world = TwoProjects::new();
+    let asked = |said: &str| {
+        json!({"model": "gpt-5.4", "input": [{"role": "user", "content": said}], "prompt_cache_key": "app",
+            "tools": [{"type": "function", "name": "bash"}]})
+    };
+    let first = world.ask("/v1/responses", &world.shop, &[], &asked(PROMPT));
+    assert!(first.contains(START) && first.contains("of the shop use"), "{first}");
+    let second =
+        world.ask("/v1/responses", &world.shop, &[], &asked("which database do the integration tests have?"));
+    assert!(second.contains(START), "another conversation begins with what a session begins with: {second}");
+}
+
+/// What a conversation was kept as before it had a project is put into no request: nobody knows whose it was.
+#[test]
+fn a_conversation_that_was_kept_without_its_project_is_begun_anew() {
+    let world = TwoProjects::new();
+    let body = claude(&json!([user(PROMPT)]));
+    let session = [("x-memdir-session", "old")];
+    world.ask("/v1/messages", &world.shop, &session, &body);
+    let file = world.house.sandbox.state().join("gateway/conversations/old.json");
+    let mut kept: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    kept.as_object_mut().unwrap().remove("project");
+    fs::write(&file, kept.to_string()).unwrap();
+    let told = world.ask("/v1/messages", &world.bank, &session, &body);
+    assert!(told.contains("of the bank use") && !told.contains("of the shop use"), "{told}");
+}
+
+/// F1: an erased memory is in nothing that the gateway keeps, and in no later request of a conversation that had it.
+#[test]
+fn f1_what_is_erased_goes_upstream_no_more() {
+    let mut world = World::new();
+    let first = json!([user(PROMPT)]);
+    let told = |world: &World, messages: &Value| {
+        let body = claude(messages).to_string();
+        world.house.ask("POST", "/v1/messages", &[("x-memdir-session", "s1")], body.as_bytes());
+        world.model.requests().pop().unwrap().raw().to_owned()
+    };
+    assert!(told(&world, &first).contains("PostgreSQL"), "it was put in");
+    // What the model answered is noted behind the answer.
+    let gateway = world.house.sandbox.state().join("gateway");
+    until("what was said is noted", || gateway.join("said/s1.jsonl").exists());
+    world.house.sandbox.memdir(&["forget", "--erase", "--yes", "test-database"]).ok();
+    let state = world.house.sandbox.state_tree();
+    assert!(state.containing(b"PostgreSQL").is_empty(), "{:?}", state.containing(b"PostgreSQL"));
+    let later = json!([user(PROMPT), {"role": "assistant", "content": "As you wish."}, user("go on then")]);
+    for _ in 0..2 {
+        let sent = told(&world, &later);
+        assert!(!sent.contains("PostgreSQL") && !sent.contains("never mocks"), "{sent}");
+        serde_json::from_str::<Value>(&sent).unwrap();
+        world = world.restarted();
+    }
 }
 
 /// What a user asks to be remembered is remembered, by the same work that hooks leave.
