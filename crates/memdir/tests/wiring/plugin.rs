@@ -48,6 +48,9 @@ fn the_plugin_has_our_version_and_every_skill_its_name() {
         let text = fs::read_to_string(plugin(&format!("memdir/skills/{name}/SKILL.md"))).unwrap();
         assert!(text.starts_with(&format!("---\nname: {name}\ndescription: ")), "{text}");
         assert!(text.contains("memdir"), "{name} calls nothing of ours");
+        // LC-02, LC-04: what ends a session, reports on all projects or removes memories, the user starts.
+        let is_users = ["forget", "monthly", "wrap"].contains(&name.as_str());
+        assert_eq!(text.contains("\ndisable-model-invocation: true\n"), is_users, "{name}");
     }
 }
 
