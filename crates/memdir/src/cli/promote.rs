@@ -29,7 +29,15 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
     let found = match context.find(&args.name) {
-        Ok(found) => found,
+        Ok(found) => {
+            // A change that waits under this name is what is meant, unless the user says where the memory is to go.
+            if args.to.is_none()
+                && let Some((_, proposal)) = candidate(&args.name, context)?
+            {
+                return Err(counts_more(&args.name, &proposal));
+            }
+            found
+        }
         Err(failure) => {
             let Some((vault, proposal)) = candidate(&args.name, context)? else { return Err(failure) };
             confirm(&vault, &proposal, args, context, ui)?;
@@ -79,11 +87,7 @@ fn confirm(
     ui: &mut Ui,
 ) -> Result<(), Failure> {
     if proposal.kind(vault) != "new" {
-        return Err(Failure::refusal(format!(
-            "`{}` is confirmed and counts more than the candidate",
-            args.name
-        ))
-        .hint(format!("`memdir review show {0}`, then `memdir review accept {0}`", proposal.id)));
+        return Err(counts_more(&args.name, proposal));
     }
     let committed = context.writer(vault)?.accept(proposal, None, args.force.clone())?;
     writing::announce(&committed, ui);
@@ -91,4 +95,12 @@ fn confirm(
         writing::print_written(&args.name, &committed, ui);
     }
     Ok(())
+}
+
+/// A candidate that changes a memory is accepted, not promoted.
+fn counts_more(name: &str, proposal: &Proposal) -> Failure {
+    Failure::refusal(format!("`{name}` is confirmed and counts more than the candidate")).hint(format!(
+        "`memdir review show {0}`, then `memdir review accept {0}`; `memdir promote {name} --to user` moves the memory",
+        proposal.id
+    ))
 }

@@ -288,3 +288,21 @@ fn a_forged_origin_in_the_inbox_is_not_believed() {
     let rows = waiting(&sandbox);
     assert_eq!((&rows[0]["id"], &rows[0]["provenance"]), (&id.into(), &"outside".into()));
 }
+
+/// TT-03: a change that waits under a memory's name is accepted, and the memory stays where it is.
+#[test]
+fn promoting_a_name_with_a_change_that_waits_moves_nothing() {
+    let sandbox = sandbox();
+    let run = |args: &[&str]| sandbox.memdir(args).without_env("MEMDIR_VAULT");
+    run(&["save", "reference-kelp", "--type", "reference", "--description", "where kelp is"])
+        .stdin("Kelp is at https://kelp.example.")
+        .ok();
+    let proposed = ["save", "reference-kelp", "--type", "reference", "--description", "where kelp is now"];
+    run(&proposed).args(&["--provenance", "tool"]).stdin("Kelp is at https://new-kelp.example.").ok();
+    let refused = run(&["promote", "reference-kelp"]).code(1);
+    assert!(refused.stderr.contains("memdir review accept"), "{refused}");
+    assert!(run(&["show", "reference-kelp"]).ok().stdout.contains("https://kelp.example"));
+    assert!(!sandbox.state().join("user/reference-kelp.md").exists());
+    run(&["promote", "reference-kelp", "--to", "user"]).ok();
+    assert!(sandbox.state().join("user/reference-kelp.md").exists());
+}
