@@ -224,14 +224,20 @@ impl Round<'_> {
         Ok(())
     }
 
-    /// Takes away every version of what somebody whom the user believes erased. Comes before the state: after a crash in
-    /// between, the next run does it again.
+    /// Takes away every version of what was erased on another machine of the user's own. Comes before the state: after a
+    /// crash in between, the next run does it again. What somebody else erased went to the trash like anything that was
+    /// deleted, and stays in history: nobody takes another's memory away for good.
     fn erase_here(&self, incoming: &mut Incoming) -> Result<(), SyncError> {
         let is_gone =
             |path: &MemoryPath| self.steps.get(path) == Some(&Step::Forget) || incoming.gone.contains(path);
         let erased = self.state.keys.iter().filter(|(path, key)| key.erased && is_gone(path));
-        let erased: Vec<MemoryPath> =
-            erased.filter(|(_, key)| self.is_trusted(key)).map(|(path, _)| path.clone()).collect();
+        let erased: Vec<MemoryPath> = erased.map(|(path, _)| path.clone()).collect();
+        if self.about.audience != Audience::Own {
+            let name = |path: &MemoryPath| path.stem().to_owned();
+            let trashed = erased.iter().filter(|path| incoming.gone.contains(path)).map(name);
+            incoming.report.erased_there.extend(trashed);
+            return Ok(());
+        }
         for path in erased {
             match self.syncing.vault.writer(self.syncing.now, self.syncing.gate)?.erase(&path) {
                 // What it was renamed to since is another memory.
@@ -309,6 +315,7 @@ impl Report {
         self.merged.append(&mut other.merged);
         self.deleted_here.append(&mut other.deleted_here);
         self.erased_here.append(&mut other.erased_here);
+        self.erased_there.append(&mut other.erased_there);
         self.conflicts.append(&mut other.conflicts);
         self.refused.append(&mut other.refused);
         self.survived.append(&mut other.survived);

@@ -25,6 +25,8 @@ pub struct Report {
     pub deleted_here: Vec<String>,
     /// Taken away here with every version, because they were erased there.
     pub erased_here: Vec<String>,
+    /// Of those that went to the trash here: which somebody erased there with every version.
+    pub erased_there: Vec<String>,
     /// Deleted there, because they were deleted or made private here.
     pub deleted_there: Vec<String>,
     /// Both versions were kept.
@@ -107,6 +109,7 @@ impl Report {
         self.merged.extend(named(other.merged));
         self.deleted_here.extend(named(other.deleted_here));
         self.erased_here.extend(named(other.erased_here));
+        self.erased_there.extend(named(other.erased_there));
         self.deleted_there.extend(named(other.deleted_there));
         self.survived.extend(named(other.survived));
         self.replaced.extend(named(other.replaced));

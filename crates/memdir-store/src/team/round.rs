@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use memdir_core::hash::ContentHash;
-use memdir_core::memory::{Document, MAX_BODY, Memory, MemoryPath, folded};
+use memdir_core::memory::{Document, MAX_BODY, Memory, MemoryPath, Provenance, folded};
 use memdir_core::team::conflict::{Combined, combine, is_copy};
 use memdir_core::team::reconcile::{Block, Sides, Step, Taking, There, decide};
 use memdir_core::team::share::Audience;
@@ -216,11 +216,18 @@ impl<'a> Round<'a> {
         is_places_own || self.is_trusted(key)
     }
 
-    /// Says whether the user believes who wrote what is there. Nobody else takes a text away for good.
+    /// Says whether the user believes who wrote what is there.
     pub(super) fn is_trusted(&self, key: &Key) -> bool {
         let author = key.author.as_deref().filter(|_| self.about.names_authors);
-        let is_ours = author.is_some() && author == self.about.member.as_deref();
-        self.about.audience == Audience::Own || is_ours || (self.syncing.believes)(author)
+        self.about.audience == Audience::Own || self.is_our_word(key) || (self.syncing.believes)(author)
+    }
+
+    /// Says whether what is there in our own name is ours indeed. The place says who wrote what, and may say what it likes:
+    /// so our name counts only with bytes that were written on this machine. Otherwise it is a name like any other.
+    fn is_our_word(&self, key: &Key) -> bool {
+        let is_our_name = key.author.is_some() && key.author == self.about.member;
+        let is_known = |hash| self.syncing.vault.said_by(hash) != Provenance::Outside;
+        self.about.names_authors && is_our_name && key.hash.is_some_and(is_known)
     }
 
     /// A name that differs from another only in case or folder cannot come in while the other is here.

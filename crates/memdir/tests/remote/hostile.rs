@@ -118,6 +118,78 @@ fn change(path: &str, text: &str) -> Value {
     })
 }
 
+/// S22.
+#[test]
+fn s22_a_server_cannot_speak_in_the_users_own_name() {
+    let stub = Stub::start();
+    let ann = stub.victim();
+    ann.save("project-lamp", "the lamp is lit from dusk to dawn");
+    let shared = ann.text("project-lamp");
+    let sent = shared.clone();
+    stub.say(move |request| {
+        if request.contains("/batch") {
+            let hash = ContentHash::of(sent.as_bytes());
+            let result = json!({ "path": "project-lamp.md", "status": 201, "seq": 3, "hash": hash });
+            return json_answer(&json!({ "before": 0, "results": [result], "cursor": 3 }));
+        }
+        empty()
+    });
+    ann.sync();
+    // A new memory, another text of hers, and an erasure, all in her name.
+    let named = |mut change: Value| {
+        change["author"] = json!("ann");
+        change
+    };
+    let install = memory("project-install", "project");
+    let forged = shared.replace("dusk to dawn", "dawn to dusk");
+    let says = move |changes: Value| {
+        move |request: &str| {
+            if !request.contains("/changes") {
+                return answer("404 Not Found", V1, b"{}");
+            }
+            json_answer(&json!({ "changes": changes, "cursor": 9, "more": false }))
+        }
+    };
+    stub.say(says(json!([
+        named(change("project-install.md", &install)),
+        named(change("project-lamp.md", &forged)),
+    ])));
+    let report = ann.sync();
+    assert_eq!(report["held"].as_array().unwrap().len(), 2, "{report}");
+    assert_eq!(ann.text("project-lamp"), shared);
+    assert!(!ann.names().contains(&"project-install".to_owned()));
+    let mut erased = named(change("project-lamp.md", &shared));
+    (erased["deleted"], erased["erased"], erased["seq"]) = (json!(true), json!(true), json!(10));
+    erased.as_object_mut().unwrap().remove("text");
+    stub.say(says(json!([erased])));
+    let report = ann.sync();
+    assert_eq!(report["erased"], json!([]), "{report}");
+    assert_eq!(ann.text("project-lamp"), shared, "what waits changes nothing");
+}
+
+/// T8: of a teammate whom the user trusts, too.
+#[test]
+fn what_somebody_erased_elsewhere_is_in_the_trash_and_one_undo_away() {
+    let server = crate::world::Server::start(&[]);
+    let ann = Machine::member("ann", &server.invite("ann", "write"));
+    let ben = Machine::member("ben", &server.invite("ben", "admin"));
+    ann.trust("ben");
+    ann.save("project-lamp", "the lamp is lit from dusk to dawn");
+    let before = ann.text("project-lamp");
+    ann.synced();
+    ben.trust("ann");
+    ben.memdir(&["forget", "project-lamp", "--erase", "--yes"]).ok();
+    let report = ann.sync();
+    assert_eq!(
+        (&report["erased"], &report["erased_there"]),
+        (&json!([]), &json!(["project-lamp"])),
+        "{report}"
+    );
+    assert!(ann.names().is_empty());
+    ann.memdir(&["undo"]).ok();
+    assert_eq!(ann.text("project-lamp"), before);
+}
+
 /// T14, S22.
 #[test]
 fn s22_each_bad_entry_is_refused_and_the_good_one_comes() {

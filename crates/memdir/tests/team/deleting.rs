@@ -81,7 +81,7 @@ fn holders(common: &Common, word: &str) -> Vec<String> {
 }
 
 #[test]
-fn f1_an_erased_memory_is_gone_on_every_machine_that_synced() {
+fn f1_an_erased_memory_is_gone_here_and_at_the_place_and_in_the_trash_of_teammates() {
     let common = Common::new();
     let (ann, bob) = agreed(&common);
     ann.memdir(&["search", "kittiwake"]).ok();
@@ -106,10 +106,15 @@ fn f1_an_erased_memory_is_gone_on_every_machine_that_synced() {
             || path.starts_with("share")
     };
     assert_eq!(at_anns.iter().filter(own).collect::<Vec<_>>(), Vec::<&String>::new());
-    bob.synced();
+    let report = bob.synced();
+    assert_eq!(list(&report["erased_there"]), ["project-lamp"], "{report}");
     for word in ["kittiwake", "phalarope", "turnstone"] {
-        assert_eq!(holders(&common, word), Vec::<String>::new(), "{word}");
+        let left = holders(&common, word);
+        assert_eq!(left.iter().filter(own).collect::<Vec<_>>(), Vec::<&String>::new(), "{word}");
     }
+    assert!(!bob.has("project-lamp"));
+    bob.memdir(&["undo"]).ok();
+    assert!(bob.read("project-lamp").contains("turnstone"), "nobody takes away another's text for good");
     assert!(ann.memdir(&["doctor"]).run().code < 2);
 }
 
@@ -131,7 +136,10 @@ fn f2_an_erased_memory_stays_gone() {
     for machine in [&ann, &bob, &carl] {
         assert!(!machine.has("project-lamp") && machine.has("project-other"));
     }
-    assert_eq!(holders(&common, "kittiwake"), Vec::<String>::new());
+    let anns = ann.sandbox.root().file_name().unwrap().to_str().unwrap();
+    let left = holders(&common, "kittiwake");
+    let is_hers = |path: &&String| path.starts_with(anns) || path.starts_with("share");
+    assert_eq!(left.iter().filter(is_hers).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
 #[test]

@@ -50,6 +50,12 @@ pub(in crate::cli) fn report(report: &Report, is_dry: bool, ui: &mut Ui) {
 
 /// Tells what did not travel, and what the user should know.
 fn told(report: &Report, ui: &mut Ui) {
+    for name in &report.erased_there {
+        ui.say(&format!(
+            "`{}` was erased there with every version; here it is in the trash, and `memdir undo` brings it back",
+            visible_line(name)
+        ));
+    }
     for name in &report.survived {
         ui.say(&format!(
             "`{}` was deleted on one side and changed on the other: the change stands",
@@ -147,6 +153,7 @@ fn as_json(report: &Report) -> Value {
         "merged": report.merged,
         "deleted": { "here": report.deleted_here, "there": report.deleted_there },
         "erased": report.erased_here,
+        "erased_there": report.erased_there,
         "conflicts": conflicts.collect::<Vec<_>>(),
         "held": held.collect::<Vec<_>>(),
         "refused": refused.collect::<Vec<_>>(),
