@@ -10,6 +10,7 @@ use super::grammar::Found;
 use super::lexicon::{Lang, Sense};
 use super::meaning::{Meaning, Tense, Which, number, resolve};
 use super::place::Place;
+use super::standing::is_standing;
 use super::token::{Kind, Token};
 
 /// What is to be done with a phrase that a grammar found.
@@ -40,6 +41,7 @@ pub(super) fn is_left(place: &Place, found: &Found, today: Date) -> bool {
     place.is_bound()
         || place.is_heading()
         || recurs(place, found)
+        || is_standing(place, found)
         || is_vague(place, found)
         || is_name(place, found)
         || counts_from_elsewhere(place, found)

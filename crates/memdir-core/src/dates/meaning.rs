@@ -98,6 +98,22 @@ impl Meaning {
     }
 }
 
+impl Meaning {
+    /// Whether it is a date that only lacks its month or year, and counts from no day.
+    pub(super) fn is_partial(&self) -> bool {
+        let is_bare = |which: &Which| matches!(which, Which::Nearest | Which::Year(_));
+        match self {
+            Self::MonthDay { which, .. }
+            | Self::NamedMonth { which, .. }
+            | Self::NamedQuarter { which, .. } => is_bare(which),
+            Self::DayOfMonth { .. } | Self::WeekNumber { .. } | Self::NamedYear(_) => true,
+            Self::FirstDay(of) | Self::LastDay(of) => of.is_partial(),
+            Self::From(first, last) => first.is_partial() || last.is_partial(),
+            _ => false,
+        }
+    }
+}
+
 /// Which of the many Marches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {

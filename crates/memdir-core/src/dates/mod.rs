@@ -29,6 +29,7 @@ mod range;
 mod render;
 mod shield;
 mod sieve;
+mod standing;
 mod tense;
 mod token;
 
@@ -81,6 +82,21 @@ pub fn settle(text: &str, now: &Zoned) -> Settled {
     settle_within(text, std::slice::from_ref(&(0..text.len())), now)
 }
 
+/// Makes only those dates absolute that are relative to the day they were said, "tomorrow" and "next week". A date that
+/// lacks its year ("March 5", "Q3", "the 20th") may have been written on any day, and stays.
+pub fn settle_relative(text: &str, now: &Zoned) -> Settled {
+    settle_as(text, std::slice::from_ref(&(0..text.len())), now, Extent::Relative)
+}
+
+/// Which dates are made absolute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// All that can be.
+    All,
+    /// Those that count from the day they were said.
+    Relative,
+}
+
 /// No text may be read more often than this. A second reading that finds something is rare already.
 const READINGS: usize = 8;
 
@@ -90,17 +106,21 @@ const READINGS: usize = 8;
 /// What a phrase means depends on its neighbours, and those may have become dates: a text is read again until nothing
 /// in it changes, so that settling twice is settling once.
 pub fn settle_within(text: &str, ranges: &[Range<usize>], now: &Zoned) -> Settled {
+    settle_as(text, ranges, now, Extent::All)
+}
+
+fn settle_as(text: &str, ranges: &[Range<usize>], now: &Zoned, extent: Extent) -> Settled {
     if !sieve::may_name_a_day(text) {
         return Settled { text: text.to_owned(), changes: Vec::new(), questions: Vec::new() };
     }
     let mut ranges = ranges.to_vec();
-    let mut settled = read_once(text, &mut ranges, now);
+    let mut settled = read_once(text, &mut ranges, now, extent);
     let mut is_new = !settled.changes.is_empty();
     for _ in 1..READINGS {
         if !is_new {
             break;
         }
-        let next = read_once(&settled.text, &mut ranges, now);
+        let next = read_once(&settled.text, &mut ranges, now, extent);
         is_new = !next.changes.is_empty();
         settled.changes.extend(next.changes);
         (settled.text, settled.questions) = (next.text, next.questions);
@@ -109,10 +129,10 @@ pub fn settle_within(text: &str, ranges: &[Range<usize>], now: &Zoned) -> Settle
 }
 
 /// Reads a text once. `ranges` lie in the settled text afterwards.
-fn read_once(text: &str, ranges: &mut [Range<usize>], now: &Zoned) -> Settled {
+fn read_once(text: &str, ranges: &mut [Range<usize>], now: &Zoned, extent: Extent) -> Settled {
     let book = grammar::book();
     let tokens = token::tokens(text, &shield::shielded(text), &book.lexicon);
-    let reader = Reader { text, tokens: &tokens, today: now.date(), book };
+    let reader = Reader { text, tokens: &tokens, today: now.date(), book, extent };
     let mut settled =
         Settled { text: String::with_capacity(text.len()), changes: Vec::new(), questions: Vec::new() };
     let mut edits = Vec::new();
@@ -159,6 +179,7 @@ struct Reader<'r, 't> {
     tokens: &'r [Token<'t>],
     today: Date,
     book: &'r Book,
+    extent: Extent,
 }
 
 impl<'r, 't> Reader<'r, 't> {
@@ -189,6 +210,9 @@ impl<'r, 't> Reader<'r, 't> {
 
     fn figures(&self, at: usize, found: &numeric::Numeric) -> (usize, News) {
         let place = self.place(at, found.end);
+        if self.extent == Extent::Relative {
+            return (place.end, News::Nothing);
+        }
         let lang = place.language();
         let tense = tense::tense(self.tokens, &(at..found.end), lang, self.book);
         let dated = |meaning: &'_ Meaning| resolve(meaning, self.today, tense).ok().map(|days| days.first);
@@ -239,6 +263,9 @@ impl<'r, 't> Reader<'r, 't> {
 
     fn settled(&self, place: &Place<'r, 't>, meaning: &Meaning, lang: Lang) -> (usize, News) {
         let mut place = *place;
+        if self.is_out_of_extent(meaning) {
+            return (place.end, News::Nothing);
+        }
         let tense = tense::tense(self.tokens, &(place.start..place.end), lang, self.book);
         // "We rewrote it in two weeks" says how long it took.
         if tense == Tense::Past && matches!(meaning, Meaning::Step { n: 1.., .. }) && lang != Lang::Korean {
@@ -258,6 +285,10 @@ impl<'r, 't> Reader<'r, 't> {
         let means = render::render(&days, lang, place.first().is_capital());
         let news = self.resolved(&place, means);
         (self.skip_weekday(place.end, &days), news)
+    }
+
+    fn is_out_of_extent(&self, meaning: &Meaning) -> bool {
+        self.extent == Extent::Relative && meaning.is_partial()
     }
 
     /// Steps over the weekday in "tomorrow (Tuesday)", which is said already.

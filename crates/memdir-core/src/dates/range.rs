@@ -32,6 +32,9 @@ impl<'r, 't> Reader<'r, 't> {
         }
         let tense = tense::tense(self.tokens, &(whole.start..whole.end), first.lang, self.book);
         let meaning = Meaning::From(Box::new(first.meaning.clone()), Box::new(last.meaning));
+        if self.is_out_of_extent(&meaning) {
+            return Some((whole.end, News::Nothing));
+        }
         let days = resolve(&meaning, self.today, tense).ok()?;
         let means = if is_dash(&self.tokens[place.end]) {
             render::render(&days, first.lang, false)

@@ -196,6 +196,8 @@ impl Reader<'_, '_> {
             } else if matches!(text, "have" | "has" | "ve" | "Have" | "Has") {
                 have = Some(at);
                 cues.push((at, Cue::Open));
+            } else if has(Set::EnglishPast, token) && is_participle && i > 0 && tokens[i - 1].is_word("be") {
+                // "must be paid" is the tense of "must".
             } else if has(Set::EnglishPast, token) {
                 cues.push((at, Cue::Past));
             } else if has(Set::EnglishOpen, token) || self.is_infinitive(tokens, i) {

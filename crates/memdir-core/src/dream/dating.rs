@@ -9,9 +9,9 @@ use jiff::Zoned;
 
 use super::Source;
 use super::words::{is_negation, weekday};
-use crate::dates::{Resolved, settle};
+use crate::dates::{Resolved, settle_relative};
 use crate::memory::{Document, MemoryType, Severity};
-use crate::policy::with_absolute_dates;
+use crate::policy::with_relative_dates_settled;
 use crate::statement::statements;
 
 /// Says whether the dates of a memory may be made absolute.
@@ -25,13 +25,14 @@ pub(super) fn may_be_dated(source: &Source) -> bool {
 /// Returns a memory with its dates made absolute, what was done, and whether it is sure on which day it was said.
 pub(super) fn absolute(source: &Source, now: &Zoned) -> Option<(Document, String, bool)> {
     let zone = now.time_zone();
-    let settled =
-        |at: jiff::Timestamp| with_absolute_dates(source.document.clone(), None, &at.to_zoned(zone.clone()));
+    let settled = |at: jiff::Timestamp| {
+        with_relative_dates_settled(source.document.clone(), &at.to_zoned(zone.clone()))
+    };
     let dated = settled(source.said());
     if dated.document.bytes() == source.document.bytes() {
         return None;
     }
-    let said = |text: &str| settle(text, &source.said().to_zoned(zone.clone())).changes;
+    let said = |text: &str| settle_relative(text, &source.said().to_zoned(zone.clone())).changes;
     let changes: Vec<Resolved> = [said(&source.memory.description), said(&source.body())].concat();
     // "Within a week" of something is a span and no day, unless somebody says it of today.
     let is_said_of_a_day = changes.iter().any(|change| !is_habit(&change.said));

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use jiff::Zoned;
 
-use crate::dates::{Settled, settle, settle_within};
+use crate::dates::{Settled, settle, settle_relative, settle_within};
 use crate::memory::{Document, Value};
 
 /// A text whose new dates are absolute.
@@ -25,6 +25,29 @@ pub fn with_absolute_dates(document: Document, before: Option<&Document>, now: &
     let mut dated = Dated { document, remarks: Vec::new() };
     dated.settle_description(before, now);
     dated.settle_body(before, now);
+    dated
+}
+
+/// Makes those dates of a memory absolute that count from the day it was said, `then`.
+pub fn with_relative_dates_settled(document: Document, then: &Zoned) -> Dated {
+    let mut dated = Dated { document, remarks: Vec::new() };
+    if let Some(said) = dated.document.text("description") {
+        let settled = settle_relative(said, then);
+        if settled.text != said
+            && let Ok(document) = dated.document.set("description", &Value::Text(settled.text))
+        {
+            dated.document = document;
+        }
+    }
+    if let Ok(body) = std::str::from_utf8(dated.document.body()) {
+        let settled = settle_relative(body, then);
+        if settled.text != body
+            && let Ok(document) = dated.document.with_body(settled.text.as_bytes())
+        {
+            dated.document = document;
+        }
+        dated.remark(&settled);
+    }
     dated
 }
 

@@ -19,7 +19,7 @@ use crate::secrets::{Finding, Scanner};
 use crate::statement::{Gist, gist};
 use crate::worth::{self, Evidence, NotWorth};
 
-pub use dated::{Dated, with_absolute_dates};
+pub use dated::{Dated, with_absolute_dates, with_relative_dates_settled};
 
 /// Why a gate refuses, in terms that a person or a model can act on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

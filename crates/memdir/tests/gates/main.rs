@@ -124,6 +124,25 @@ fn dates_become_absolute() {
     }
 }
 
+/// TY-10: a standing rule about a day stays a rule; what happens once gets its date.
+#[test]
+fn a_standing_rule_about_a_day_is_not_made_one_date() {
+    for part in Part::both() {
+        let mut left = Tally::new("standing rules left", &part);
+        let mut dated = Tally::new("single days dated", &part);
+        for row in rows(&part, "standing") {
+            let now: Timestamp = text(&row, "now").parse().expect("`now` is a time");
+            let settled = memdir_core::dates::settle(text(&row, "text"), &now.to_zoned(TimeZone::UTC));
+            let tally = if row["standing"] == json!(true) { &mut left } else { &mut dated };
+            tally.count(text(&row, "lang"), settled.text == text(&row, "want"), || {
+                format!("{} → {:?}, wanted {}", row["text"], settled.text, row["want"])
+            });
+        }
+        left.close(0.85);
+        dated.close(0.9);
+    }
+}
+
 /// X1, X2, NS-08.
 #[test]
 fn secrets_are_found_and_look_alikes_are_not() {

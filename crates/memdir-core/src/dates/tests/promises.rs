@@ -170,6 +170,13 @@ fn the_tense_of_the_clause_tells_which_friday() {
 }
 
 #[test]
+fn only_what_counts_from_the_day_it_was_said_is_relative() {
+    let text = "Cut tomorrow, ship March 5, pay on the 20th, plan Q3, due 25/12, audit in May";
+    let settled = super::super::settle_relative(text, &noon(TODAY));
+    assert_eq!(settled.text, text.replace("tomorrow", "2026-03-03"));
+}
+
+#[test]
 fn long_texts_of_one_piece_end() {
     let pieces = [
         "Friday ",
