@@ -115,6 +115,9 @@ pub struct Change {
     /// Which change this one takes back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<ChangeId>,
+    /// The project in which it was made, as far as that is known: the user vault has changes of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     /// What became of each file.
     pub ops: Vec<FileOp>,
 }
@@ -367,6 +370,7 @@ mod tests {
             reason: "test".into(),
             force: None,
             undoes: None,
+            project: Some("shop".into()),
             ops: vec![op],
         };
         let record = Record { change, versions };

@@ -333,7 +333,7 @@ impl Context {
 
     /// Begins to write into a vault, under the user's settings.
     pub(crate) fn writer<'v>(&'v self, vault: &'v Vault) -> Result<Writer<'v>, Failure> {
-        Ok(vault.writer(self.now, self.gate()?)?)
+        Ok(vault.writer(self.now, self.gate()?)?.for_project(self.place.project.id.as_str()))
     }
 
     /// Opens the user vault, making it where it is missing.

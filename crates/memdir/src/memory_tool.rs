@@ -152,7 +152,7 @@ fn commit(
 ) -> Result<Committed, String> {
     let gate = context.gate().map_err(|failure| failure.message)?;
     gate.look_ahead(set);
-    let mut writer = vault.writer(context.now, gate).map_err(reason)?;
+    let mut writer = context.writer(vault).map_err(|failure| failure.message)?;
     let committed = match page {
         None => writer.commit(set).map_err(reason)?,
         Some(_) if gate.review == Review::Ask => return Err(WAITS.to_owned()),

@@ -42,6 +42,8 @@ pub struct Writer<'v> {
     /// The user vault's writer, for changes that reach both.
     pub(super) user: Option<Box<Writer<'v>>>,
     pub(super) ledger: Option<Ledger>,
+    /// The project that the changes are made in.
+    pub(super) project: Option<String>,
     index: Dir,
     _lock: Lock,
 }
@@ -131,6 +133,7 @@ impl<'v> Writer<'v> {
             touched,
             user: None,
             ledger,
+            project: None,
             index,
             _lock: lock,
         };
@@ -184,6 +187,13 @@ impl<'v> Writer<'v> {
         self.areas.user = Some(user.root.clone());
         self.user = Some(Box::new(writer));
         Ok(self)
+    }
+
+    /// Notes in which project the changes are made.
+    #[must_use]
+    pub fn for_project(mut self, id: &str) -> Self {
+        self.project = Some(id.to_owned());
+        self
     }
 
     /// Carries out a change set.
@@ -279,6 +289,7 @@ impl<'v> Writer<'v> {
             },
             force: set.force.clone().filter(|_| plan.forced),
             undoes: None,
+            project: self.project.clone(),
             ops: plan.ops.clone(),
         })
     }

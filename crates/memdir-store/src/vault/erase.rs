@@ -244,6 +244,7 @@ impl Writer<'_> {
             reason: "erase".to_owned(),
             force: None,
             undoes: None,
+            project: self.project.clone(),
             ops: plan.ops.clone(),
         };
         Ok(self.carry_out(plan, change).map(drop)?)

@@ -48,7 +48,7 @@ pub use listing::{Skipped, Why};
 pub use restore::Copy;
 pub use snapshot::{Entry, Loaded, Snapshot};
 pub use then::Then;
-pub use undo::Undone;
+pub use undo::{UndoStack, UndoStep, Undone};
 
 /// A file above this size is listed by `doctor`, but is no memory.
 pub const MAX_MEMORY: u64 = 1 << 20;

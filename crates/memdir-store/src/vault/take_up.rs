@@ -57,6 +57,7 @@ impl Writer<'_> {
             reason: reason.to_owned(),
             force: None,
             undoes: None,
+            project: self.project.clone(),
             ops: plan.ops.clone(),
         };
         let id = change.id.clone();

@@ -3,7 +3,6 @@
 //! A file that was edited since is not overwritten: the undo is refused and says which file. The index page is put
 //! back exactly when nobody touched it since; otherwise it is rendered anew.
 
-use std::collections::BTreeSet;
 use std::io;
 
 use memdir_core::change::{Author, Surface};
@@ -27,20 +26,73 @@ pub struct Undone {
     pub change: Option<ChangeId>,
 }
 
+/// Where the changes of a vault stand, as an editor knows it: what is done and can be taken back, and what was taken
+/// back and can be done again.
+#[derive(Debug, Default)]
+pub struct UndoStack {
+    done: Vec<UndoStep>,
+    undone: Vec<UndoStep>,
+}
+
+/// A change on the stack.
+#[derive(Debug, Clone)]
+pub struct UndoStep {
+    /// What was done at first.
+    pub change: Change,
+    /// The last event about it: the change itself, the undo or the redo. To undo or redo the step, take this one back.
+    pub event: ChangeId,
+}
+
+impl UndoStack {
+    /// Adds the next change of a history. A change that is neither undo nor redo ends what could be done again.
+    fn push(&mut self, change: Change) {
+        let event = change.id.clone();
+        let Some(target) = &change.undoes else {
+            // Nothing is left of what was erased.
+            if !change.ops.iter().all(|op| op.erased) {
+                self.done.push(UndoStep { change, event });
+                self.undone.clear();
+            }
+            return;
+        };
+        let (from, to) = match self.done.iter().any(|step| step.event == *target) {
+            true => (&mut self.done, &mut self.undone),
+            false => (&mut self.undone, &mut self.done),
+        };
+        if let Some(at) = from.iter().position(|step| step.event == *target) {
+            let change = from.remove(at).change;
+            to.push(UndoStep { change, event });
+        }
+    }
+
+    /// Returns the newest step that can be taken back and for which `is_meant` holds.
+    pub fn last_done(&self, is_meant: impl Fn(&Change) -> bool) -> Option<&UndoStep> {
+        self.done.iter().rev().find(|step| is_meant(&step.change))
+    }
+
+    /// Returns the step that was taken back last and for which `is_meant` holds.
+    pub fn last_undone(&self, is_meant: impl Fn(&Change) -> bool) -> Option<&UndoStep> {
+        self.undone.iter().rev().find(|step| is_meant(&step.change))
+    }
+}
+
 impl History {
-    /// Returns the newest change that can sensibly be taken back: not an undo, not undone, not an outsider's.
-    pub fn last_undoable(&self) -> Result<Option<Change>, ReadError> {
-        let mut undone = BTreeSet::new();
-        for id in self.ids()?.into_iter().rev() {
-            let Some(change) = self.change(&id)? else { continue };
-            match &change.undoes {
-                Some(other) if !undone.contains(&change.id) => drop(undone.insert(other.clone())),
-                Some(_) => {}
-                None if undone.contains(&change.id) || change.author == Author::Outside => {}
-                None => return Ok(Some(change)),
+    /// Returns where the changes stand.
+    pub fn undo_stack(&self) -> Result<UndoStack, ReadError> {
+        let mut stack = UndoStack::default();
+        for id in self.ids()? {
+            if let Some(change) = self.change(&id)? {
+                stack.push(change);
             }
         }
-        Ok(None)
+        Ok(stack)
+    }
+
+    /// Returns every change whose id begins or ends with a text.
+    pub fn matching(&self, text: &str) -> io::Result<Vec<ChangeId>> {
+        let text = text.to_ascii_uppercase();
+        let is_meant = |id: &ChangeId| id.as_str().starts_with(&text) || id.as_str().ends_with(&text);
+        Ok(self.ids()?.into_iter().filter(is_meant).collect())
     }
 
     /// Finds a change by its id, or by a beginning or end of it that only one change has.
@@ -99,9 +151,10 @@ impl Writer<'_> {
             by: Surface::Cli,
             author: Author::Person,
             session,
-            reason: format!("undo: {}", record.change.reason),
+            reason: reason_back(&record.change.reason),
             force: None,
             undoes: Some(id.clone()),
+            project: self.project.clone(),
             ops: plan.ops.clone(),
         };
         let committed = self.carry_out(plan, change).map_err(|err| match err {
@@ -177,6 +230,15 @@ impl Writer<'_> {
         let shown = || self.areas.display(area, path);
         let root = self.areas.root(area).map_err(|source| CommitError::Write { path: shown(), source })?;
         root.read(path, MAX_MEMORY).map_err(|source| CommitError::Read { path: shown(), source })
+    }
+}
+
+/// Says what taking a change back is: of an undo it is a redo, of a redo an undo again.
+fn reason_back(reason: &str) -> String {
+    match (reason.strip_prefix("undo: "), reason.strip_prefix("redo: ")) {
+        (Some(first), _) => format!("redo: {first}"),
+        (None, Some(first)) => format!("undo: {first}"),
+        (None, None) => format!("undo: {reason}"),
     }
 }
 

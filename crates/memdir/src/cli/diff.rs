@@ -50,7 +50,7 @@ fn find(text: &str, context: &Context) -> Result<Record, Failure> {
     Err(CommitError::NoChange(text.to_owned()).into())
 }
 
-fn diff(record: &Record) -> String {
+pub(super) fn diff(record: &Record) -> String {
     let mut text = String::new();
     for op in &record.change.ops {
         let bytes = |hash| record.versions.get(hash).map(Vec::as_slice);

@@ -167,7 +167,7 @@ fn bring_in(
     report: &mut Report,
 ) -> Result<(), Failure> {
     let mut writer = match vault.filter(|_| !dry_run) {
-        Some(vault) => Some(vault.writer(context.now, context.gate()?)?),
+        Some(vault) => Some(context.writer(vault)?),
         None => None,
     };
     let standing = vault.map(standing).transpose()?.unwrap_or_default();

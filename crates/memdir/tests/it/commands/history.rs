@@ -92,6 +92,8 @@ fn undo_says_what_it_took_back() {
     sandbox.memdir(&["edit", "feedback-testing", "--append", "More."]).ok();
     expect![[r#"
         undone: edit feedback-testing
+        --- stderr
+        undoing: edit feedback-testing (just now, <change>)
     "#]]
     .assert_eq(&shown(&sandbox, &["undo"]));
     assert!(!sandbox.read("feedback-testing").contains("More."));

@@ -8,6 +8,7 @@ mod json;
 mod reading;
 mod shell;
 mod transcripts;
+mod undoing;
 mod verify;
 mod writing;
 

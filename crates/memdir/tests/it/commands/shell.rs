@@ -39,6 +39,7 @@ fn help_teaches() {
           log          Show what changed, newest first
           diff         Show what a change changed
           undo         Take back a change, byte for byte
+          redo         Do again what `memdir undo` took back
           links        Show what a memory is tied to, and why
           verify       Check what memories claim against the project
           manifest     Print one line per memory: type, file, time, description
@@ -204,6 +205,7 @@ fn every_command_has_help() {
         "log",
         "diff",
         "undo",
+        "redo",
         "search",
         "doctor",
         "dashboard",
