@@ -20,6 +20,7 @@ mod reader;
 mod rule;
 mod scanner;
 mod table;
+mod terminal;
 #[cfg(test)]
 mod tests;
 mod value;

@@ -313,7 +313,7 @@ impl Builtin {
         // Cheap looks first: most keywords are met by chance.
         let is_solid = |byte: &u8| byte.is_ascii_graphic();
         if !rest.starts_with(prefix.as_bytes())
-            || !begins_token(text, at)
+            || !(begins_token(text, at) || is_glued(text, at, prefix))
             || rest[body_at..].iter().take(12).take_while(|byte| is_solid(byte)).count() < 12
         {
             return None;
@@ -323,7 +323,8 @@ impl Builtin {
         if rest.get(end).is_some_and(u8::is_ascii_alphanumeric) {
             return None;
         }
-        if prefix.len() <= 5 && !is_drawn(&rest[body_at..end]) {
+        let is_doubtful = prefix.len() <= 5 || !begins_token(text, at);
+        if is_doubtful && !is_drawn(&rest[body_at..end]) {
             return None;
         }
         let passes = check::passes(self.rules[rule].check, &rest[..end], body_at);
@@ -412,11 +413,26 @@ fn begins_token(text: &[u8], at: usize) -> bool {
     }
 }
 
+/// Says whether a token may begin right behind a word, as in `Bearerghp_…`: a plain word, and a prefix that no word
+/// goes on with. What follows has to be drawn by lot.
+fn is_glued(text: &[u8], at: usize, prefix: &str) -> bool {
+    const CARRIERS: &[&str] = &["bearer", "token", "basic", "key", "apikey", "secret", "auth", "is", "pat"];
+    let run = text[..at].iter().rev().take(24).take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    let word = &text[at - run..at];
+    let is_word = (2..=16).contains(&run)
+        && word.iter().all(u8::is_ascii_alphabetic)
+        && (word[1..].iter().all(u8::is_ascii_lowercase) || word.iter().all(u8::is_ascii_uppercase));
+    let is_carrier = || CARRIERS.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(word));
+    is_word && (prefix.len() >= 4 || is_carrier())
+}
+
 /// Says whether the body behind a short prefix was drawn by lot; one in capitals may have hardly a digit.
 fn is_drawn(body: &[u8]) -> bool {
     let is_capitals = body.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
     let is_told = body.len() == 16 || (body.len() > 16 && body.iter().any(u8::is_ascii_digit));
-    value::is_random(body) || (is_capitals && is_told && value::entropy(body) >= 2.8)
+    value::is_random(body)
+        || value::is_jumbled(body)
+        || (is_capitals && is_told && value::entropy(body) >= 2.8)
 }
 
 /// Compiles the pattern of a rule.

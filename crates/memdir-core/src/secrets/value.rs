@@ -101,6 +101,19 @@ pub(super) fn is_random(value: &[u8]) -> bool {
     turns_enough && entropy(value) >= if len < 20 { 2.9 } else { 3.1 }
 }
 
+/// Says whether letters of both cases, and digits if any, follow each other as no words do: vowels prove nothing here.
+pub(super) fn is_jumbled(value: &[u8]) -> bool {
+    let makeup = Makeup::of(value);
+    let n_capitals = value.windows(2).filter(|pair| pair.iter().all(u8::is_ascii_uppercase)).count();
+    value.len() >= 20
+        && makeup.other == 0
+        && makeup.upper >= 4
+        && makeup.lower >= 4
+        && makeup.turns >= 3
+        && (makeup.turns + n_capitals) * 100 >= value.len() * 20
+        && entropy(value) >= 3.5
+}
+
 /// Says whether a value has hex digits only, of both kinds.
 pub(super) fn is_hex(value: &[u8]) -> bool {
     value.iter().all(u8::is_ascii_hexdigit)

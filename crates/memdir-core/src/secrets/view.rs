@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use super::terminal;
+
 /// How much of the neighbourhood is read again, before and after.
 const BEFORE: usize = 200;
 const AFTER: usize = 700;
@@ -47,6 +49,7 @@ impl Fragment {
 /// Returns the other readings of a text.
 pub(super) fn fragments(text: &[u8]) -> Vec<Fragment> {
     let mut fragments = cleaned(text);
+    fragments.extend(unquoted(text));
     fragments.extend(joined(text));
     fragments.extend(decoded(text));
     fragments
@@ -58,39 +61,49 @@ pub(super) fn fragments(text: &[u8]) -> Vec<Fragment> {
 struct Odd {
     len: usize,
     plain: Option<u8>,
+    /// A terminal shows nothing for it: what stands around it may be one word or two.
+    is_terminal: bool,
 }
 
-/// Reads an odd sequence: an invisible character, a full-width one, or an escape.
+/// Reads an odd sequence: one of a terminal, an invisible character, a full-width one, or an escape.
 fn odd_at(text: &[u8], at: usize) -> Option<Odd> {
+    if let Some(len) = terminal::sequence_len(text, at) {
+        return Some(Odd { len, plain: None, is_terminal: true });
+    }
+    let (len, plain) = written_at(text, at)?;
+    Some(Odd { len, plain, is_terminal: false })
+}
+
+fn written_at(text: &[u8], at: usize) -> Option<(usize, Option<u8>)> {
     let rest = &text[at..];
     let hex = |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
     match rest {
         [b'%', high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
-            Some(Odd { len: 3, plain: hex(&rest[1..3]) })
+            Some((3, hex(&rest[1..3])))
         }
         [b'\\', b'u', b'0', b'0', ..] if rest.len() >= 6 && rest[4..6].iter().all(u8::is_ascii_hexdigit) => {
-            Some(Odd { len: 6, plain: hex(&rest[4..6]) })
+            Some((6, hex(&rest[4..6])))
         }
         [b'\\', b'x', high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
-            Some(Odd { len: 4, plain: hex(&rest[2..4]) })
+            Some((4, hex(&rest[2..4])))
         }
         [b'&', ..] => entity(rest),
-        [0xC2, 0xAD, ..] | [0xCD, 0x8F, ..] => Some(Odd { len: 2, plain: None }),
+        [0xC2, 0xAD, ..] | [0xCD, 0x8F, ..] => Some((2, None)),
         [0xE2, 0x80, 0x8B..=0x8F | 0xAA..=0xAE, ..]
         | [0xE2, 0x81, 0xA0..=0xAF, ..]
         | [0xEF, 0xBB, 0xBF, ..]
         | [0xE1, 0xA0, 0x8E, ..]
-        | [0xEF, 0xB8, 0x80..=0x8F, ..] => Some(Odd { len: 3, plain: None }),
+        | [0xEF, 0xB8, 0x80..=0x8F, ..] => Some((3, None)),
         // U+FF01 to U+FF5E are ASCII, wider.
-        [0xEF, 0xBC, last @ 0x81..=0xBF, ..] => Some(Odd { len: 3, plain: Some(last - 0x60) }),
-        [0xEF, 0xBD, last @ 0x80..=0x9E, ..] => Some(Odd { len: 3, plain: Some(last - 0x20) }),
-        [0xF3, 0xA0, 0x80..=0x81, _, ..] => Some(Odd { len: 4, plain: None }),
+        [0xEF, 0xBC, last @ 0x81..=0xBF, ..] => Some((3, Some(last - 0x60))),
+        [0xEF, 0xBD, last @ 0x80..=0x9E, ..] => Some((3, Some(last - 0x20))),
+        [0xF3, 0xA0, 0x80..=0x81, _, ..] => Some((4, None)),
         _ => None,
     }
 }
 
 /// Reads an HTML entity of an ASCII character.
-fn entity(rest: &[u8]) -> Option<Odd> {
+fn entity(rest: &[u8]) -> Option<(usize, Option<u8>)> {
     const NAMED: &[(&[u8], u8)] = &[
         (b"&amp;", b'&'),
         (b"&quot;", b'"'),
@@ -100,7 +113,7 @@ fn entity(rest: &[u8]) -> Option<Odd> {
         (b"&equals;", b'='),
     ];
     if let Some((name, plain)) = NAMED.iter().find(|(name, _)| rest.starts_with(name)) {
-        return Some(Odd { len: name.len(), plain: Some(*plain) });
+        return Some((name.len(), Some(*plain)));
     }
     let end = rest.iter().take(9).position(|byte| *byte == b';')?;
     let digits = std::str::from_utf8(rest.get(2..end)?).ok()?;
@@ -111,13 +124,13 @@ fn entity(rest: &[u8]) -> Option<Odd> {
         Some(hex) => u8::from_str_radix(hex, 16),
         None => digits.parse(),
     };
-    Some(Odd { len: end + 1, plain: Some(number.ok().filter(u8::is_ascii)?) })
+    Some((end + 1, Some(number.ok().filter(u8::is_ascii)?)))
 }
 
 /// Says whether a byte may begin something odd; nearly none does.
 const fn begins_odd() -> [bool; 256] {
     let mut table = [false; 256];
-    let starts = [b'%', b'\\', b'&', 0xC2, 0xCD, 0xE1, 0xE2, 0xEF, 0xF3];
+    let starts = [b'%', b'\\', b'&', b'^', 0x1B, 0x9B, 0xC2, 0xCD, 0xE1, 0xE2, 0xEF, 0xF3];
     let mut n = 0;
     while n < starts.len() {
         table[starts[n] as usize] = true;
@@ -144,16 +157,26 @@ fn cleaned(text: &[u8]) -> Vec<Fragment> {
         }
         at += odd.len;
     }
-    ranges.into_iter().map(|range| clean(text, range)).collect()
+    let readings = |range: Range<usize>| {
+        let (whole, has_terminal) = clean(text, range.clone(), None);
+        [Some(whole), has_terminal.then(|| clean(text, range, Some(b' ')).0)].into_iter().flatten()
+    };
+    ranges.into_iter().flat_map(readings).collect()
 }
 
-fn clean(text: &[u8], range: Range<usize>) -> Fragment {
+/// Reads a part of a text without what is odd in it; `gap` stands where a terminal's sequence was. Says whether there
+/// was one.
+fn clean(text: &[u8], range: Range<usize>, gap: Option<u8>) -> (Fragment, bool) {
+    let mut has_terminal = false;
     let mut bytes = Vec::with_capacity(range.len());
     let mut map = Vec::with_capacity(range.len());
     let mut at = range.start;
     while at < range.end {
         let (len, plain) = match BEGINS_ODD[usize::from(text[at])].then(|| odd_at(text, at)).flatten() {
-            Some(odd) => (odd.len, odd.plain),
+            Some(odd) => {
+                has_terminal |= odd.is_terminal;
+                (odd.len, if odd.is_terminal { gap } else { odd.plain })
+            }
             None => (1, Some(text[at])),
         };
         if let Some(plain) = plain {
@@ -162,7 +185,51 @@ fn clean(text: &[u8], range: Range<usize>) -> Fragment {
         }
         at += len;
     }
-    Fragment { bytes, origin: Origin::Each(map), marked_only: false, joints: Vec::new() }
+    (Fragment { bytes, origin: Origin::Each(map), marked_only: false, joints: Vec::new() }, has_terminal)
+}
+
+// Quoted-printable text.
+
+/// Reads text with `=20` and soft line breaks as mail programs write it. `=` is common elsewhere, so only kinds with a
+/// mark of their own are looked for.
+fn unquoted(text: &[u8]) -> Vec<Fragment> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    for at in memchr::memchr_iter(b'=', text).filter(|at| quoted_at(text, *at).is_some()) {
+        let range = at.saturating_sub(BEFORE)..text.len().min(at + AFTER);
+        match ranges.last_mut() {
+            Some(last) if range.start <= last.end => last.end = range.end,
+            _ => ranges.push(range),
+        }
+    }
+    ranges.into_iter().map(|range| unquote(text, range)).collect()
+}
+
+fn unquote(text: &[u8], range: Range<usize>) -> Fragment {
+    let (mut bytes, mut map) = (Vec::with_capacity(range.len()), Vec::with_capacity(range.len()));
+    let mut at = range.start;
+    while at < range.end {
+        let (len, plain) = quoted_at(text, at).unwrap_or((1, Some(text[at])));
+        if let Some(plain) = plain {
+            bytes.push(plain);
+            map.push(at);
+        }
+        at += len;
+    }
+    Fragment { bytes, origin: Origin::Each(map), marked_only: true, joints: Vec::new() }
+}
+
+/// Reads `=XX` of an ASCII character, or a soft line break.
+fn quoted_at(text: &[u8], at: usize) -> Option<(usize, Option<u8>)> {
+    match &text[at..] {
+        [b'=', b'\n', ..] => Some((2, None)),
+        [b'=', b'\r', b'\n', ..] => Some((3, None)),
+        [b'=', high @ (b'0' | b'2'..=b'7'), low @ (b'0'..=b'9' | b'A'..=b'F' | b'a'..=b'f'), ..] => {
+            let digits = [*high, *low];
+            let plain = u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?;
+            (plain.is_ascii_graphic() || b" \t\r\n".contains(&plain)).then_some((3, Some(plain)))
+        }
+        _ => None,
+    }
 }
 
 // Broken values.

@@ -284,3 +284,47 @@ proptest::proptest! {
         redact(text, &findings);
     }
 }
+
+/// A token is found whatever a terminal, a mail program or a missing space did to its surroundings, and the redacted text
+/// has nothing of it.
+#[test]
+fn a_token_is_found_behind_colours_in_mail_and_glued_to_a_word() {
+    let tokens = [
+        ["ghp", "_", "k9mVq2LpW7xZ4nRt", "Yb3cD5fG8hJ1sK6vQ2wE"].concat(),
+        ["hf", "_", "kQmVwqLpWWxZznRtY", "bccDEfGHhJJsKKvQqwE"].concat(),
+        ["AKI", "A", "Z7QLMW3XKN5RTB2V"].concat(),
+    ];
+    for token in &tokens {
+        for text in [
+            format!("it says \x1b[32m{token}\x1b[0m here"),
+            format!("it says \x1b[01;31m\x1b[K{token}\x1b[m\x1b[Kand more"),
+            format!("{{\"out\":\"\\u001b[38;5;208m{token}\\u001b[0m\"}}"),
+            format!("\\\\u001b[32m{token}\\\\u001b[0m"),
+            format!("\\x1b[32m{token}\\x1b[0m \\033[1m \\e[0m"),
+            format!("\u{9b}32m{token}\u{9b}0m"),
+            format!("\x1b]8;;https://a.example/\x1b\\{token}\x1b]8;;\x1b\\"),
+            format!("{}\x1b[1m{}", &token[..12], &token[12..]),
+            format!("Subject:=20{token}=20and=20more"),
+            format!("{}=\r\n{}", &token[..12], &token[12..]),
+            format!("Authorization: Bearer{token}"),
+        ] {
+            let redacted = Scanner::builtin().redacted(&text).into_owned();
+            assert!(redacted.contains("[REDACTED:"), "{text:?}");
+            assert!(!redacted.contains(&token[12..]), "{redacted:?}");
+        }
+    }
+}
+
+#[test]
+fn words_that_end_like_a_prefix_are_no_tokens() {
+    for text in [
+        "run task_id_generation_with_retries_for_all_users",
+        "the disk_usage_of_the_production_database_server",
+        "call BearerhfGetModelFromTheHubWithRetriesAndTimeout",
+        "hf_getModelFromTheHubWithRetriesAndTimeout is a function",
+        "width=20height=30 and a=3Db are numbers",
+        "a coloured \x1b[32mword\x1b[0m and \x1b]0;a title\x07 alone",
+    ] {
+        assert_eq!(rules_found(text), Vec::<String>::new(), "{text:?}");
+    }
+}
