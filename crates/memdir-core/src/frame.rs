@@ -13,7 +13,7 @@ use crate::text::{visible_block, visible_line};
 /// No framed text is longer, in bytes: hosts cut at 10,000 characters.
 pub const MAX_FRAME: usize = 9_000;
 /// As much of one memory is shown.
-const MAX_TEXT: usize = 2_000;
+pub const MAX_TEXT: usize = 2_000;
 
 /// One memory to be put before a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,6 +74,11 @@ pub fn frame(items: &[Item], key: &[u8]) -> (String, usize) {
         return (String::new(), 0);
     }
     (enclosed(HEAD, &inner, key), n_shown)
+}
+
+/// Returns how many bytes a memory takes in a frame.
+pub fn shown_len(item: &Item) -> usize {
+    one(item).len()
 }
 
 /// Puts text between two lines with a mark that only this machine can make. What is inside must be defused.

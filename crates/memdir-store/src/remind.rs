@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use memdir_core::change::Surface;
-use memdir_core::claims::Verification;
-use memdir_core::frame::{Item, defused, enclosed, frame};
+use memdir_core::claims::{OLD_AFTER_DAYS, Verification};
+use memdir_core::frame::{self, Item, defused, enclosed, frame, shown_len};
 use memdir_core::hash::ContentHash;
-use memdir_core::memory::{MemoryPath, Provenance};
+use memdir_core::memory::{MemoryPath, Provenance, Status};
 use memdir_core::recall::{Hit, MAX_SHOWN, Moment, Note, Trigger, Weights, recall, triggers};
-use memdir_core::text::{age, visible_line};
+use memdir_core::text::{age, age_days, visible_line};
 
 use crate::disk::Dir;
 use crate::dream::asked;
@@ -27,10 +27,13 @@ use crate::notes::{self, Notes, NotesError, Upkeep};
 use crate::place::{Environment, Place};
 use crate::usage::Usage;
 use crate::vault::{Loaded, Vault};
-use crate::verify::{Cache, Verifier};
+use crate::verify::{Cache, Subject, Verifier};
 
 /// How many bytes of memories a session is shown.
 pub const BUDGET: u64 = 32 * 1024;
+
+/// Why nothing more is shown when that is used up.
+const SPENT: &str = "the session's budget is spent";
 
 /// Who asks, where and when.
 #[derive(Debug, Clone, Copy)]
@@ -62,6 +65,8 @@ pub struct Reminder {
     pub triggers: Vec<Trigger>,
     /// The memory as it is now.
     pub loaded: Loaded,
+    /// What it takes of the session's budget: the bytes that are shown of it.
+    pub n_bytes: u64,
 }
 
 /// What came to mind, and what did not get through.
@@ -85,6 +90,8 @@ pub struct Reminded {
     pub has_known: bool,
     /// The words that it was asked by.
     pub asked: String,
+    /// What a look at the claims of those that are shown saw, by vault; kept once they were shown.
+    seen: Vec<(usize, Subject, Verification)>,
 }
 
 /// Somebody who chooses among what recall found: places, in the order in which they are shown.
@@ -196,6 +203,11 @@ impl Asker<'_> {
         self.until.is_some_and(|until| Instant::now() >= until)
     }
 
+    /// Returns how long a look at one memory's claims may take; `None` if nobody waits.
+    fn patience(&self) -> Option<Duration> {
+        self.until.map(|until| until.saturating_duration_since(Instant::now()) / 3)
+    }
+
     /// Notes what the moment says about memories that the session was shown earlier.
     fn learn(&self, vaults: &[Vault], moment: &Moment) {
         let Some(session) = self.session else { return };
@@ -240,8 +252,9 @@ impl Reminded {
         self.has_known |= usage.was_shown(&hit.note.name) || usage.was_read(&hit.note.name);
         match self.admit(vault, &hit, usage) {
             Ok(loaded) => {
-                self.n_bytes += size(&loaded);
-                self.shown.push(Reminder { vault: at, hit, triggers, loaded });
+                let n_bytes = at_most(&loaded);
+                self.n_bytes += n_bytes;
+                self.shown.push(Reminder { vault: at, hit, triggers, loaded, n_bytes });
             }
             Err(why) => self.skipped.push((hit.note.name, why)),
         }
@@ -266,7 +279,7 @@ impl Reminded {
             () if usage.said_by(loaded.hash) == Provenance::Tool && !vault.is_accepted(loaded.hash) => {
                 Err("not trusted yet")
             }
-            () if self.n_bytes + size(&loaded) > BUDGET => Err("the session's budget is spent"),
+            () if self.n_bytes + at_most(&loaded) > BUDGET => Err(SPENT),
             () => Ok(loaded),
         }
     }
@@ -275,22 +288,35 @@ impl Reminded {
     fn frame(&mut self, vaults: &[Vault], usages: &[Usage], asker: &Asker<'_>) {
         let verifier = Verifier::around(asker.place, asker.env, asker.now, asker.zone.clone());
         let caches: Vec<Cache> = vaults.iter().map(Cache::load).collect();
+        let mut seen = Vec::new();
         let item = |reminder: &Reminder| {
             let (vault, usage) = (&vaults[reminder.vault], &usages[reminder.vault]);
-            if asker.is_late() {
-                return item(reminder, usage, None, asker);
-            }
             let subject = verifier.subject(vault, &reminder.loaded);
-            let has_claims = !subject.claims.is_empty();
-            let checked = has_claims.then(|| verifier.glance(&subject, &caches[reminder.vault]));
+            let checked = match asker.patience() {
+                _ if subject.claims.is_empty() => None,
+                // There are claims, and no time to look at them.
+                Some(Duration::ZERO) => Some(Verification::default()),
+                patience => {
+                    let patience = patience.unwrap_or(Duration::MAX);
+                    let found = verifier.look_again(&subject, &caches[reminder.vault], patience);
+                    seen.push((reminder.vault, subject, found.clone()));
+                    Some(found)
+                }
+            };
             item(reminder, usage, checked.as_ref(), asker)
         };
         let items: Vec<Item> = self.shown.iter().map(item).collect();
         let (text, n_shown) = frame(&items, &machine_key(&vaults[self.shown[0].vault]));
         for reminder in self.shown.drain(n_shown..) {
-            self.n_bytes -= size(&reminder.loaded);
+            self.n_bytes -= reminder.n_bytes;
             self.skipped.push((reminder.hit.note.name, "no room in one message"));
         }
+        for (reminder, item) in self.shown.iter_mut().zip(&items) {
+            let n_bytes = shown_len(item) as u64;
+            self.n_bytes = self.n_bytes - reminder.n_bytes + n_bytes;
+            reminder.n_bytes = n_bytes;
+        }
+        self.seen = seen;
         self.text = text;
     }
 
@@ -302,7 +328,7 @@ impl Reminded {
                 sid: asker.session.map(str::to_owned),
                 by: Some(asker.by),
                 rank: Some(rank),
-                bytes: Some(size(&reminder.loaded)),
+                bytes: Some(reminder.n_bytes),
                 signals: reminder.triggers.iter().map(|trigger| trigger.kind.as_str().to_owned()).collect(),
                 ..Event::new(asker.now, EventKind::Surfaced, &reminder.hit.note.name)
             };
@@ -315,15 +341,34 @@ impl Reminded {
                 let _ = asked::note(vault, &self.asked, names, asker.now);
             }
         }
+        self.keep_seen(vaults, asker);
+    }
+
+    /// Says whether something was held back because the session has been shown enough.
+    pub fn is_spent(&self) -> bool {
+        self.skipped.iter().any(|(_, why)| *why == SPENT)
+    }
+
+    /// Keeps which claims were seen to hold, and at which commit: the next look knows what it has to find.
+    fn keep_seen(&self, vaults: &[Vault], asker: &Asker<'_>) {
+        if self.seen.is_empty() {
+            return;
+        }
+        let verifier = Verifier::around(asker.place, asker.env, asker.now, asker.zone.clone());
+        for (at, vault) in vaults.iter().enumerate() {
+            let of_vault = self.seen.iter().filter(|(of, ..)| *of == at);
+            let seen: Vec<_> = of_vault.map(|(_, subject, found)| (subject.clone(), found.clone())).collect();
+            if !seen.is_empty() {
+                verifier.remember(vault, &seen);
+            }
+        }
     }
 }
 
 /// Says how old a memory is, who said it and what of it still holds, for somebody who reads its file: the age stands on the
 /// first line.
 pub fn account(vault: &Vault, loaded: &Loaded, asker: &Asker<'_>) -> String {
-    let verifier = Verifier::around(asker.place, asker.env, asker.now, asker.zone.clone());
-    let subject = verifier.subject(vault, loaded);
-    let checked = (!subject.claims.is_empty()).then(|| verifier.glance(&subject, &Cache::load(vault)));
+    let checked = checked(vault, loaded, asker);
     let author = vault.author_of(loaded.hash);
     let said_by = Speaker { provenance: vault.said_by(loaded.hash), author: author.as_deref() };
     let (remarks, advice) = remarks(loaded, said_by, checked.as_ref(), asker.now, asker.zone);
@@ -331,6 +376,29 @@ pub fn account(vault: &Vault, loaded: &Loaded, asker: &Asker<'_>) -> String {
     let advice = advice
         .unwrap_or_else(|| "A record of its time: where the code differs, the code is right.".to_owned());
     enclosed(&defused(&visible_line(&head)), &defused(&advice), &machine_key(vault))
+}
+
+/// Looks at what a memory claims, for somebody who is about to read it; `None` if it claims nothing.
+pub fn checked(vault: &Vault, loaded: &Loaded, asker: &Asker<'_>) -> Option<Verification> {
+    let verifier = Verifier::around(asker.place, asker.env, asker.now, asker.zone.clone());
+    let subject = verifier.subject(vault, loaded);
+    let patience = asker.patience().unwrap_or(Duration::MAX);
+    (!subject.claims.is_empty()).then(|| verifier.look_again(&subject, &Cache::load(vault), patience))
+}
+
+/// Says what was checked of a memory, in one clause, and what to do about it.
+pub fn standing(loaded: &Loaded, checked: Option<&Verification>, now: Timestamp) -> (String, Option<String>) {
+    let memory = &loaded.memory;
+    let clause = match (checked, &memory.verified) {
+        (Some(checked), _) if checked.checked.is_some() => checked.clause(now),
+        (_, Some(verified)) => format!("checked {}", verified.date),
+        _ => "not checked".to_owned(),
+    };
+    // What claims nothing that can be looked up is doubtful when it is old.
+    let is_old = || age_days(loaded.modified(), now) > OLD_AFTER_DAYS;
+    let unchecked = Verification::default();
+    let doubtful = checked.or_else(|| is_old().then_some(&unchecked));
+    (clause, doubtful.and_then(|checked| checked.advice(memory.verified.as_ref(), now)))
 }
 
 /// Returns this machine's secret, making it for the first frame: the mark of a frame must never change.
@@ -408,18 +476,22 @@ fn remarks(
     let memory = &loaded.memory;
     let mut remarks = vec![format!("saved {}", age(loaded.modified(), now))];
     remarks.push(format!("said by {said_by}"));
-    remarks.push(match (checked, &memory.verified) {
-        (Some(checked), _) if checked.checked.is_some() => checked.clause(now),
-        (_, Some(verified)) => format!("checked {}", verified.date),
-        _ => "not checked".to_owned(),
-    });
+    let (clause, advice) = standing(loaded, checked, now);
+    remarks.push(clause);
+    remarks.extend(replaced(memory.status).map(str::to_owned));
     let today = now.to_zoned(zone.clone()).date();
     remarks.extend(memory.expires.filter(|day| *day <= today).map(|day| format!("ended {day}")));
     remarks.extend(memory.origin_project.as_ref().map(|origin| format!("learned in {origin}")));
-    // Of what nobody can look up here there is nothing to advise.
-    let answered = checked.filter(|checked| checked.n_answered() > 0);
-    let advice = answered.and_then(|checked| checked.advice(memory.verified.as_ref(), now));
-    (remarks, advice.map(|advice| advice.to_string()))
+    (remarks, advice)
+}
+
+/// Says that a memory is no longer meant; `None` if it is.
+pub fn replaced(status: Status) -> Option<&'static str> {
+    match status {
+        Status::Active | Status::Draft => None,
+        Status::Superseded => Some("superseded: another memory holds in its place"),
+        Status::Deprecated => Some("deprecated: it holds no longer"),
+    }
 }
 
 /// Returns what a memory says: its body, or its description where that is all.
@@ -429,7 +501,9 @@ fn text_of(loaded: &Loaded) -> String {
     text.to_owned()
 }
 
-/// Returns what a memory takes of a session's budget.
-fn size(loaded: &Loaded) -> u64 {
-    text_of(loaded).len() as u64
+/// Returns what a memory takes of a session's budget at most, before it is known what is said of it.
+fn at_most(loaded: &Loaded) -> u64 {
+    /// Room for its name, its age and what was checked.
+    const REMARKS: usize = 200;
+    (text_of(loaded).len().min(frame::MAX_TEXT) + REMARKS) as u64
 }

@@ -78,6 +78,8 @@ pub enum Why {
     Large,
     /// Nothing in the project defines such things.
     Unknown,
+    /// Neither the disk nor history ever had it: somebody may be about to make it.
+    Future,
 }
 
 impl Why {
@@ -89,6 +91,7 @@ impl Why {
             Self::Elsewhere => "not about this project",
             Self::Large => "the project is too large to search whole",
             Self::Unknown => "not known to this project",
+            Self::Future => "not there yet",
         }
     }
 }
@@ -138,6 +141,13 @@ pub struct Checked {
     /// When it was last seen to hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<Held>,
+}
+
+impl Checked {
+    /// Says whether it could be looked up here, and there was no time to.
+    pub fn is_open(&self) -> bool {
+        matches!(self.state, State::Unchecked { why: Why::Large })
+    }
 }
 
 /// When a claim was last seen to hold.

@@ -80,6 +80,19 @@ impl Verification {
         self.n_answered() - self.failing().count()
     }
 
+    /// Counts the claims that could be looked up here and were not, for want of time.
+    pub fn n_open(&self) -> usize {
+        self.claims.iter().filter(|checked| checked.is_open()).count()
+    }
+
+    /// Says whether both found the same, whenever they looked.
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        let states = |found: &Self| -> Vec<_> {
+            found.claims.iter().map(|checked| (checked.claim.clone(), checked.state.clone())).collect()
+        };
+        self.commit == other.commit && states(self) == states(other)
+    }
+
     /// Says whether the check is too old to be relied on, or was never made.
     pub fn is_old(&self, now: Timestamp) -> bool {
         self.checked.is_none_or(|checked| age_days(checked, now) > OLD_AFTER_DAYS)
@@ -99,18 +112,21 @@ impl Verification {
         }
         let Some(checked) = self.checked else { return "not checked yet".to_owned() };
         let (n_holding, n_answered) = (self.n_holding(), self.n_answered());
+        let n_open = self.n_open();
         if n_answered == 0 {
-            return "not verifiable here".to_owned();
+            return if n_open > 0 { "not checked" } else { "not verifiable here" }.to_owned();
         }
         let (when, hold) = match age_days(checked, now) {
-            0 => ("today".to_owned(), if n_answered == 1 { "holds" } else { "hold" }),
+            0 => ("today".to_owned(), if n_answered + n_open == 1 { "holds" } else { "hold" }),
             _ => (age(checked, now), "held"),
         };
         let at = match &self.commit {
             Some(commit) if age_days(checked, now) > 0 => format!(" at {}", short(commit)),
             _ => String::new(),
         };
-        format!("checked {when}{at}, {n_holding} of {n_answered} {hold}")
+        // What was claimed is counted, not what there was time for.
+        let open = if n_open > 0 { format!(", {n_open} not checked") } else { String::new() };
+        format!("checked {when}{at}, {n_holding} of {} {hold}{open}", n_answered + n_open)
     }
 
     /// Returns the line that an unverified, stale or long unchecked memory carries; none if it was checked lately.
@@ -122,7 +138,9 @@ impl Verification {
             Verdict::Stale => {
                 Some(format!("verify before use: {clause}; trust what you see and update this memory"))
             }
-            Verdict::Verified if self.is_old(now) => Some(format!("verify before use: {clause}")),
+            Verdict::Verified if self.is_old(now) || self.n_open() > 0 => {
+                Some(format!("verify before use: {clause}"))
+            }
             Verdict::Verified => None,
             Verdict::Unverified => match verified {
                 Some(by_hand) if is_recent(by_hand, now) => None,

@@ -105,6 +105,17 @@ impl Note {
         }
     }
 
+    /// Says whether a program writes it out of other things: where this project and where all of them stand, each time that
+    /// a session is wrapped. People write memories of kind `status` too, so the name and the first words count as well.
+    pub fn is_generated(&self) -> bool {
+        let opening = match self.name.as_str() {
+            "project-status" => "As of ",
+            "reference-projects" => "Which projects there are, and where each stands.",
+            _ => return false,
+        };
+        self.kind == "status" && self.body.starts_with(opening)
+    }
+
     /// Returns what is known of its text without reading it again.
     pub fn gist(&self) -> &Gist {
         self.gist.get_or_init(|| Gist::of(self, &Words::of(&self.head()), &Words::of(&self.body)))

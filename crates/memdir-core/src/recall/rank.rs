@@ -62,6 +62,10 @@ pub enum Skipped {
     NoRoom,
     /// It tells how to use a tool that is in use.
     ToolInUse,
+    /// Another holds in its place, or it holds no longer.
+    NotActive,
+    /// A program writes it out of other things, over and over: a table is no answer.
+    Generated,
 }
 
 impl Skipped {
@@ -72,6 +76,8 @@ impl Skipped {
             Self::BehindOthers => "far behind the best",
             Self::NoRoom => "no room",
             Self::ToolInUse => "usage of a tool that is in use",
+            Self::NotActive => "superseded or deprecated",
+            Self::Generated => "a generated page",
         }
     }
 }
@@ -160,12 +166,39 @@ pub fn recall<L: Library>(
         return Ok(Recalled { floor: weights.floor, ..Recalled::default() });
     }
     let hits = rank(library, moment, now, weights, standing)?;
-    Ok(choose(hits, moment, weights))
+    let (hits, left_out) = candidates(hits);
+    let mut recalled = choose(hits, moment, weights);
+    recalled.skipped.extend(left_out);
+    Ok(recalled)
 }
 
-/// Says whether there is nothing to look for: one word, and no signal beside it.
+/// Takes out what is never brought to mind, with the reason; the others are as probable as if it had not been there.
+fn candidates(hits: Vec<Hit>) -> (Vec<Hit>, Vec<(Hit, Skipped)>) {
+    let why = |hit: &Hit| match () {
+        () if hit.note.is_generated() => Some(Skipped::Generated),
+        () if matches!(hit.note.status, Status::Superseded | Status::Deprecated) => Some(Skipped::NotActive),
+        () => None,
+    };
+    let (mut kept, mut left_out, mut rest) = (Vec::new(), Vec::new(), 1.0);
+    for hit in hits {
+        match why(&hit) {
+            Some(why) => {
+                rest -= hit.score;
+                left_out.push((hit, why));
+            }
+            None => kept.push(hit),
+        }
+    }
+    kept.iter_mut().for_each(|hit| hit.score = (hit.score / rest.max(f32::EPSILON)).min(1.0));
+    (kept, left_out)
+}
+
+/// Says whether there is nothing to look for: one word, and no signal beside it. A branch is always there, and so it is no
+/// reason to answer one word.
 pub(super) fn is_silent(moment: &Moment) -> bool {
-    let has_signal = !moment.files.is_empty() || !moment.error.is_empty() || !moment.branch.is_empty();
+    let is_spoken = !moment.prompt.trim().is_empty();
+    let has_branch = !moment.branch.is_empty() && !is_spoken;
+    let has_signal = !moment.files.is_empty() || !moment.error.is_empty() || has_branch;
     is_single_word(&moment.prompt) && !has_signal
 }
 

@@ -19,7 +19,7 @@ use crate::disk::Dir;
 use crate::place::git::Repository;
 
 /// How long all questions of a run may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// How long one of them may take.
 const PATIENCE_EACH: Duration = Duration::from_secs(4);
 /// Most bytes of one answer.
@@ -48,11 +48,11 @@ pub(super) struct History<'a> {
 type Removal = (String, i64);
 
 impl<'a> History<'a> {
-    pub(super) fn new(repository: &'a Repository, search_path: Option<OsString>) -> Self {
+    pub(super) fn new(repository: &'a Repository, search_path: Option<OsString>, deadline: Instant) -> Self {
         Self {
             repository,
             search_path,
-            deadline: Instant::now() + PATIENCE,
+            deadline,
             n_names: MAX_NAMES.into(),
             is_shallow: repository.common_dir.join("shallow").exists(),
         }

@@ -77,19 +77,23 @@ impl Look {
                 Past::Renamed { to, gone } => Some(State::Moved { to: to.clone(), gone: gone.clone() }),
                 Past::Removed(gone) => Some(State::Missing { gone: gone.clone() }),
                 Past::Present => Some(State::Missing { gone: None }),
-                Past::Never | Past::Unknown => {
-                    (is_tracked || has_held || claim.firm).then_some(State::Missing { gone: None })
-                }
+                _ if is_tracked || has_held || is_listed => Some(State::Missing { gone: None }),
+                _ if !claim.firm => None,
+                // Nobody ever committed it: what a memory plans or names is not there yet.
+                Past::Never => Some(State::Unchecked { why: Why::Future }),
+                Past::Unknown if has_history => Some(State::Unchecked { why: Why::Large }),
+                Past::Unknown => Some(State::Missing { gone: None }),
             },
             Self::NoName { .. } => match past {
                 Past::Renamed { to, gone } => Some(State::Changed { now: to.clone(), gone: gone.clone() }),
                 Past::Removed(gone) => Some(State::Missing { gone: gone.clone() }),
                 Past::Present => Some(State::Missing { gone: None }),
                 _ if has_held || is_listed => Some(State::Missing { gone: None }),
+                // Git had no time to tell whether it ever was a name of this code.
+                Past::Unknown if has_history => Some(State::Unchecked { why: Why::Large }),
                 _ if !claim.firm => None,
                 // A library's name, most likely.
                 Past::Never => Some(State::Unchecked { why: Why::Unknown }),
-                Past::Unknown if has_history => Some(State::Unchecked { why: Why::Large }),
                 Past::Unknown => Some(State::Missing { gone: None }),
             },
         }

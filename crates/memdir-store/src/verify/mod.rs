@@ -2,8 +2,9 @@
 //!
 //! [`Verifier::verify`] does it thoroughly, for a command or a background process: one pass over the tracked files for
 //! all names of all memories, git asked about what is missing, the answers kept in a derived file and the verdicts noted
-//! in the ledger. [`Verifier::glance`] does it for a recall: it reads what is kept, looks at the few files that it names,
-//! runs nothing, and so notices at once when a file went or a name left its file.
+//! in the ledger. [`Verifier::look_again`] does it for whoever shows a memory: it reads what is kept, looks at the files that
+//! it names, and asks git only about what is not there, for as long as the reader can wait. [`Verifier::glance`] does the
+//! same and runs nothing. [`Verifier::remember`] keeps what such a look saw, so that the next one knows what held when.
 //!
 //! A repository is not trusted: only its tracked files are read, no link out of it is followed, every read has a bound,
 //! addresses are never fetched, and git runs with nothing of the repository's own in reach. A memory file is never
@@ -24,6 +25,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -51,6 +53,9 @@ pub(crate) use cache::file_name;
 
 /// The state id of the user vault, whose memories belong to no project.
 const USER: &str = "user";
+
+/// Nobody who reads a memory waits longer for git.
+const LONGEST_LOOK: Duration = Duration::from_secs(2);
 
 /// Looks up claims in one project.
 #[derive(Debug)]
@@ -141,7 +146,7 @@ impl Verifier {
         let search = self.search(ours.flat_map(|subject| &subject.claims), &[], Bounds::WHOLE, progress);
         let looks: Vec<Vec<Look>> = subjects.iter().map(|subject| self.looks(subject, &search)).collect();
         let mut pasts = self.pasts(&cache);
-        self.ask_history(looks.iter().flatten(), &mut pasts);
+        self.ask_history(looks.iter().flatten(), &mut pasts, Instant::now() + history::PATIENCE);
         let verifications: Vec<Verification> = (subjects.iter().zip(looks))
             .zip(&before)
             .map(|((subject, looks), before)| self.conclude(subject, looks, &pasts, before.as_ref()))
@@ -155,6 +160,37 @@ impl Verifier {
     ///
     /// Never runs git and writes nothing. What a glance cannot tell is as it was at the last check.
     pub fn glance(&self, subject: &Subject, cache: &Cache) -> Verification {
+        self.look_within(subject, cache, None)
+    }
+
+    /// Looks at what a memory claims before somebody reads it, whether it was ever looked up or not: a name that the code
+    /// does not have is looked up in git's history, for at most `patience`. What that is too short for is not checked.
+    pub fn look_again(&self, subject: &Subject, cache: &Cache, patience: Duration) -> Verification {
+        self.look_within(subject, cache, Some(Instant::now() + patience.min(LONGEST_LOOK)))
+    }
+
+    /// Keeps what a look saw where nothing is kept of that version yet or something else, and notes nothing else.
+    pub fn remember(&self, vault: &Vault, seen: &[(Subject, Verification)]) {
+        let cache = Cache::load(vault);
+        let is_new = |(subject, found): &&(Subject, Verification)| {
+            let kept = cache.get(&subject.path, subject.hash);
+            // What was not looked at in time is no answer to keep.
+            let is_whole = !found.claims.iter().any(Checked::is_open);
+            is_whole && subject.is_ours && kept.is_none_or(|kept| !kept.says_the_same(found))
+        };
+        let rows: Vec<_> = seen
+            .iter()
+            .filter(is_new)
+            .map(|(subject, found)| (subject.path.clone(), subject.hash, found.clone()))
+            .collect();
+        if !rows.is_empty() {
+            let pasts = self.head.as_deref().map(|head| (head, cache.pasts(head)));
+            // Derived: the next look sees it anew.
+            let _ = cache.save(vault, &rows, pasts.as_ref().map(|(head, pasts)| (*head, pasts)), |_| true);
+        }
+    }
+
+    fn look_within(&self, subject: &Subject, cache: &Cache, until: Option<Instant>) -> Verification {
         let before = cache.get(&subject.path, subject.hash);
         let kept = |claim: &Claim| {
             before.as_ref().map(|before| before.claims.iter().find(|old| old.claim.is_about(claim)))
@@ -167,7 +203,8 @@ impl Verifier {
         // What the whole code did not have is not looked for in a part of it.
         let is_idle = |claim: &Claim| kept(claim).flatten().is_some_and(|old| !old.state.is_answer());
         let claims = subject.claims.iter().filter(|claim| subject.is_ours && !is_idle(claim));
-        let search = self.search(claims, &first, Bounds::GLANCE, |_, _| {});
+        let bounds = until.map_or(Bounds::GLANCE, Bounds::until);
+        let search = self.search(claims, &first, bounds, |_, _| {});
         let looks = self.looks(subject, &search);
         let (looks, is_old): (Vec<Look>, Vec<bool>) = looks
             .into_iter()
@@ -175,7 +212,10 @@ impl Verifier {
             .map(|(look, claim)| look.or_as_before(claim, before.as_ref(), &search))
             .unzip();
         let is_asking = looks.iter().any(|look| look.question().is_some());
-        let pasts = if is_asking { self.pasts(cache) } else { Pasts::new() };
+        let mut pasts = if is_asking { self.pasts(cache) } else { Pasts::new() };
+        if let Some(until) = until.filter(|_| is_asking) {
+            self.ask_history(looks.iter(), &mut pasts, until);
+        }
         let mut verification = self.conclude(subject, looks, &pasts, before.as_ref());
         if is_old.contains(&true)
             && let Some(before) = before
@@ -228,7 +268,7 @@ impl Verifier {
     }
 
     /// Asks git about everything that is not there and not yet known at this commit.
-    fn ask_history<'l>(&self, looks: impl Iterator<Item = &'l Look>, pasts: &mut Pasts) {
+    fn ask_history<'l>(&self, looks: impl Iterator<Item = &'l Look>, pasts: &mut Pasts, until: Instant) {
         let (Some(repository), Some(_), Some(root)) =
             (&self.repository, &self.head, self.surroundings.project())
         else {
@@ -240,7 +280,7 @@ impl Verifier {
         if open.is_empty() {
             return;
         }
-        let history = History::new(repository, self.search_path.clone());
+        let history = History::new(repository, self.search_path.clone(), until);
         if !paths.is_empty() {
             let found = history.paths(&paths, |path| self.surroundings.is_there(path));
             pasts.extend(found.into_iter().map(|(path, past)| ((ClaimKind::Path, path), past)));

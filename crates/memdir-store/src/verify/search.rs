@@ -5,6 +5,7 @@
 //! files are read, and so what `.gitignore` names is not.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::Instant;
 
 use crate::disk::{Dir, ReadError};
 use crate::surroundings::symbols::find_in;
@@ -19,15 +20,24 @@ pub(super) struct Bounds {
     pub(super) file: u64,
     /// Whether a use of a name is as good as its definition.
     pub(super) takes_uses: bool,
+    /// When the reading is over, however much was read.
+    pub(super) until: Option<Instant>,
 }
 
 impl Bounds {
     /// For a person who waits, or a process in the background.
     pub(super) const WHOLE: Self =
-        Self { n_files: 50_000, n_bytes: 512 << 20, file: 4 << 20, takes_uses: false };
+        Self { n_files: 50_000, n_bytes: 512 << 20, file: 4 << 20, takes_uses: false, until: None };
     /// For a hook, which has a few milliseconds.
     pub(super) const GLANCE: Self =
-        Self { n_files: 128, n_bytes: 2 << 20, file: 256 << 10, takes_uses: true };
+        Self { n_files: 128, n_bytes: 2 << 20, file: 256 << 10, takes_uses: true, until: None };
+
+    /// For whoever shows a memory and can wait until then: half of the time is left for git.
+    pub(super) fn until(end: Instant) -> Self {
+        let now = Instant::now();
+        let until = Some(now + end.saturating_duration_since(now) / 2);
+        Self { n_files: 5_000, n_bytes: 64 << 20, file: 1 << 20, takes_uses: true, until }
+    }
 }
 
 /// Where a name is.
@@ -171,7 +181,8 @@ impl Reader<'_> {
     }
 
     fn is_spent(&self) -> bool {
-        self.seen.len() >= self.bounds.n_files || self.n_bytes >= self.bounds.n_bytes
+        let is_over = || self.bounds.until.is_some_and(|until| Instant::now() >= until);
+        self.seen.len() >= self.bounds.n_files || self.n_bytes >= self.bounds.n_bytes || is_over()
     }
 }
 

@@ -1,8 +1,11 @@
 //! `memdir show`: one memory, with its age first.
 
+use memdir_core::change::Surface;
+use memdir_core::claims::{Verdict, Verification};
 use memdir_core::memory::{MemoryType, Provenance, Severity};
 use memdir_core::text::{age, age_days};
 use memdir_store::ledger::How;
+use memdir_store::remind::{self, Asker};
 use memdir_store::vault::{Loaded, Vault};
 use serde_json::json;
 
@@ -34,6 +37,8 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
         return Ok(Outcome::Done);
     }
     let said_by = vault.said_by(loaded.hash);
+    let checked = remind::checked(&vault, &loaded, &asker(context));
+    let (clause, advice) = remind::standing(&loaded, checked.as_ref(), context.now);
     let path = vault.path().join(loaded.path.as_str());
     if ui.is_json() {
         let memory = &loaded.memory;
@@ -51,6 +56,9 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
             "modified": loaded.modified(),
             "age_days": age_days(loaded.modified(), context.now),
             "provenance": said_by,
+            "state": checked.as_ref().map_or(Verdict::Unverified, Verification::verdict),
+            "claims": clause,
+            "verify": advice,
             "verified": memory.verified.as_ref().map(ToString::to_string),
             "expires": memory.expires,
             "status": memory.status,
@@ -63,7 +71,10 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
         }));
         return Ok(Outcome::Done);
     }
-    ui.toned(Tone::Faint, &headline(&loaded, said_by, context));
+    ui.toned(Tone::Faint, &headline(&loaded, said_by, &clause, context));
+    if let Some(advice) = &advice {
+        ui.warn(advice);
+    }
     ui.toned(Tone::Strong, &loaded.memory.description);
     ui.line("");
     ui.block(String::from_utf8_lossy(loaded.document.body()).trim_start_matches(['\n', '\r']));
@@ -73,16 +84,30 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
     Ok(Outcome::Done)
 }
 
-fn headline(loaded: &Loaded, said_by: Provenance, context: &Context) -> String {
+fn headline(loaded: &Loaded, said_by: Provenance, clause: &str, context: &Context) -> String {
     let memory = &loaded.memory;
     let kind = memory.memory_type.map_or("no type", MemoryType::as_str);
-    let verified = match &memory.verified {
-        Some(verified) => format!("checked {verified}"),
-        None => "not checked".to_owned(),
+    // Who looked by hand is named, where nothing was looked up.
+    let checked = match &memory.verified {
+        Some(verified) if clause == format!("checked {}", verified.date) => format!("checked {verified}"),
+        _ => clause.to_owned(),
     };
+    let status = remind::replaced(memory.status).map(|what| format!(", {what}")).unwrap_or_default();
     let expired = memory.expires.map(|day| format!(", expires {day}")).unwrap_or_default();
     let saved = age(loaded.modified(), context.now);
-    format!("[{kind}] {} — saved {saved}, said by {said_by}, {verified}{expired}", loaded.path)
+    format!("[{kind}] {} — saved {saved}, said by {said_by}, {checked}{status}{expired}", loaded.path)
+}
+
+fn asker(context: &Context) -> Asker<'_> {
+    Asker {
+        place: &context.place,
+        env: &context.env,
+        now: context.now,
+        zone: &context.zone,
+        session: None,
+        by: Surface::Cli,
+        until: None,
+    }
 }
 
 /// Returns the rules as far as they count for who said them.

@@ -20,7 +20,7 @@ use memdir_store::session::{Session, State};
 use memdir_store::team::{Store, ships_team};
 use memdir_store::vault::Vault;
 
-use super::opening;
+use super::{log, opening};
 use crate::context::{self, Context};
 use crate::failure::Failure;
 
@@ -130,6 +130,10 @@ impl<'o> Desk<'o> {
     pub(crate) fn record(&self, answer: &Answer) {
         if let Some(reminded) = &answer.reminded {
             reminded.record(&self.vaults, &self.asker());
+            if reminded.is_spent() {
+                let (agent, event) = (self.occasion.agent.as_str(), &self.occasion.event);
+                log::tell(agent, event, "nothing more is shown: the session's budget is spent");
+            }
         }
         if let (Some(session), Some(block)) = (&self.session, &answer.block) {
             // Not being able to costs a second look at the vault.

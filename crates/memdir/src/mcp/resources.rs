@@ -23,6 +23,9 @@ use super::server::short;
 use crate::context::{Found, USER};
 use crate::failure::Failure;
 
+/// As long as a call waits for git to tell what became of a thing.
+const LOOK: std::time::Duration = std::time::Duration::from_millis(500);
+
 /// The index page.
 const PAGE: &str = "memdir://page";
 const MEMORY: &str = "memdir://memory/";
@@ -130,7 +133,8 @@ fn memory(name: &str, desk: &Desk) -> Result<String, Failure> {
     let context = &desk.context;
     let verifier = Verifier::around(&context.place, &context.env, context.now, context.zone.clone());
     let subject = verifier.subject(&vault, &loaded);
-    let checked = (!subject.claims.is_empty()).then(|| verifier.glance(&subject, &Cache::load(&vault)));
+    let checked =
+        (!subject.claims.is_empty()).then(|| verifier.look_again(&subject, &Cache::load(&vault), LOOK));
     let author = vault.author_of(loaded.hash);
     let said_by = Speaker { provenance: vault.said_by(loaded.hash), author: author.as_deref() };
     let item = described(&loaded, said_by, checked.as_ref(), context.now, &context.zone);

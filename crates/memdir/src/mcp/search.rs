@@ -16,6 +16,9 @@ use crate::cli::recall::select::choose;
 use crate::cli::search::{Layer, Row, Wanted, find};
 use crate::failure::Failure;
 
+/// As long as a call waits for git to tell what became of a thing.
+const LOOK: std::time::Duration = std::time::Duration::from_millis(500);
+
 /// As much of what is asked counts: an error text may be a screen long.
 const MAX_QUERY: usize = 4_000;
 /// So many are shown if nothing else is said, and at most.
@@ -133,7 +136,7 @@ fn item(row: &Row, sources: &[Source<'_>], verifier: &Verifier, desk: &Desk) -> 
     let mut item = match (&row.loaded, source) {
         (Some(loaded), Some(Source { vault, usage, cache })) => {
             let subject = verifier.subject(vault, loaded);
-            let checked = (!subject.claims.is_empty()).then(|| verifier.glance(&subject, cache));
+            let checked = (!subject.claims.is_empty()).then(|| verifier.look_again(&subject, cache, LOOK));
             described(loaded, Speaker::of(usage, loaded.hash), checked.as_ref(), now, zone)
         }
         // Another project's memory is told as it is: what it names cannot be looked up from here.

@@ -5,6 +5,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test reports by panicking")]
 
+mod claims;
 mod compaction;
 mod failing;
 mod hostile;
