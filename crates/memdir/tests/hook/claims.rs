@@ -103,3 +103,28 @@ fn a_single_word_is_answered_with_nothing() {
         assert_eq!(hook(&sandbox, "claude-code", "UserPromptSubmit", said).ok().stdout, "");
     }
 }
+
+/// What `wrap` writes about where projects stand is no memory that anything calls up, whatever day it names.
+#[test]
+fn a_table_that_a_wrap_wrote_is_never_brought_to_mind() {
+    let sandbox = loom();
+    let table = "Which projects there are, and where each stands.\n\n## Projects\n\n\
+        | project | status | last activity | doc tier |\n| --- | --- | --- | --- |\n\
+        | looms | nothing open | 2026-04-02 | seed |\n";
+    let page = |name: &str, body: &str| {
+        format!(
+            "---\nname: {name}\ndescription: \"All projects: status, last activity, tier of documentation\"\n\
+             type: reference\nkind: status\n---\n\n{body}"
+        )
+    };
+    sandbox.write("reference-projects.md", page("reference-projects", table));
+    sandbox.write("project-status.md", page("project-status", "As of 2026-04-02: nothing is open.\n"));
+    sandbox.write(
+        "reference-mine.md",
+        page("reference-mine", "The status of all projects is told on Mondays.\n"),
+    );
+    let prompt = "what is the status of all projects, and their last activity and tier of documentation?";
+    let shown = told(&sandbox, "UserPromptSubmit", json!({ "prompt": prompt }));
+    assert!(shown.contains("reference-mine.md"), "what a person wrote is: {shown}");
+    assert!(!shown.contains("reference-projects.md") && !shown.contains("project-status.md"), "{shown}");
+}
