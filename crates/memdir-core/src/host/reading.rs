@@ -12,8 +12,8 @@ use super::{Agent, Moment, Occasion, Source, Subagent, Tool};
 
 /// No text of a host is kept longer, in bytes: a tool may have printed megabytes, and recall reads a few lines.
 const MAX_TEXT: usize = 64 * 1024;
-/// Under which keys the texts of a result stand, what people read first at the front.
-const RESULT_KEYS: [&str; 9] = [
+/// Which texts of a result people read first; every other one follows them.
+const FIRST_KEYS: [&str; 9] = [
     "error",
     "stderr",
     "stdout",
@@ -138,23 +138,32 @@ fn result(said: &Value) -> String {
 fn response(said: &Value) -> Cow<'_, Value> {
     let keys = ["tool_response", "toolResult", "tool_result", "tool_output", "output", "result"];
     let found = keys.iter().find_map(|key| said.get(key)).unwrap_or(&Value::Null);
-    let text = found.as_str().filter(|text| text.starts_with('{') && text.len() <= MAX_TEXT);
+    let text = found.as_str().filter(|text| text.starts_with(['{', '[']) && text.len() <= MAX_TEXT);
     match text.and_then(|text| serde_json::from_str(text).ok()) {
         Some(parsed) => Cow::Owned(parsed),
         None => Cow::Borrowed(found),
     }
 }
 
-/// Adds the texts of a value, the parts that people read first.
+/// Adds every text of a value whatever its key, the parts that people read first at the front.
 fn collect(value: &Value, into: &mut String) {
     match value {
         Value::String(text) => push(into, text),
         Value::Array(parts) => parts.iter().for_each(|part| collect(part, into)),
         Value::Object(parts) => {
-            RESULT_KEYS.iter().filter_map(|key| parts.get(*key)).for_each(|part| collect(part, into));
+            let first = FIRST_KEYS.iter().filter_map(|key| parts.get(*key));
+            let rest = parts
+                .iter()
+                .filter(|(key, part)| !FIRST_KEYS.contains(&key.as_str()) && !is_label(key, part));
+            first.chain(rest.map(|(_, part)| part)).for_each(|part| collect(part, into));
         }
         _ => {}
     }
+}
+
+/// Says whether a value only tells how it went, which [`has_failed`] reads.
+fn is_label(key: &str, value: &Value) -> bool {
+    ["resultType", "result_type"].contains(&key) && value.as_str().is_some_and(|text| text.len() <= 16)
 }
 
 fn push(into: &mut String, text: &str) {
