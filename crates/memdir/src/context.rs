@@ -5,6 +5,7 @@
 use std::cell::OnceCell;
 use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::fmt::temporal::{Pieces, PiecesOffset};
 use jiff::tz::TimeZone;
@@ -397,11 +398,40 @@ fn existing(vault: Result<Vault, OpenError>) -> Result<Option<Vault>, Failure> {
     }
 }
 
+/// What stands for standard input wherever a command takes a text or a file.
+pub(crate) const STDIN: &str = "-";
+
 /// Returns a text given by a flag or piped in; `None` if there is neither.
 pub(crate) fn text_or_stdin(flag: Option<String>) -> Result<Option<String>, Failure> {
-    if flag.is_some() || std::io::stdin().is_terminal() {
-        return Ok(flag);
+    match flag {
+        None if std::io::stdin().is_terminal() => Ok(None),
+        None => read_text(),
+        Some(text) => dash_is_stdin(text).map(Some),
     }
+}
+
+/// Returns a text as it was given, or standard input where it is a dash. A dash with nothing behind it is an error: a text
+/// that was meant to be there must not be missed in silence.
+pub(crate) fn dash_is_stdin(text: String) -> Result<String, Failure> {
+    if text != STDIN {
+        return Ok(text);
+    }
+    read_text()?.ok_or_else(|| Failure::error("`-` means standard input, and standard input is empty"))
+}
+
+/// Notes that standard input is about to be read; the second who wants it is told that it is gone.
+pub(crate) fn claim_stdin() -> Result<(), Failure> {
+    static IS_CLAIMED: AtomicBool = AtomicBool::new(false);
+    if IS_CLAIMED.swap(true, Ordering::Relaxed) {
+        return Err(
+            Failure::error("standard input can be read only once").hint("write `-` for one of the texts")
+        );
+    }
+    Ok(())
+}
+
+fn read_text() -> Result<Option<String>, Failure> {
+    claim_stdin()?;
     let mut bytes = Vec::new();
     let read = std::io::stdin().lock().take(MAX_STDIN + 1).read_to_end(&mut bytes);
     read.map_err(|err| Failure::error(format!("could not read standard input: {err}")))?;

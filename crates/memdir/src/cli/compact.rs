@@ -16,7 +16,7 @@ use memdir_store::secrets;
 use serde_json::json;
 
 use crate::asking::with_model;
-use crate::context::Context;
+use crate::context::{Context, STDIN, claim_stdin};
 use crate::failure::{Failure, Outcome};
 use crate::ui::Ui;
 
@@ -136,7 +136,8 @@ fn told(compacted: &Compacted) -> String {
 fn read(file: &Path) -> Result<Vec<u8>, Failure> {
     let unreadable = |err| Failure::error(format!("could not read {}: {err}", file.display()));
     let mut bytes = Vec::new();
-    let read = if file == Path::new("-") {
+    let read = if file == Path::new(STDIN) {
+        claim_stdin()?;
         std::io::stdin().lock().take(MAX_LIST + 1).read_to_end(&mut bytes)
     } else {
         File::open(file).and_then(|file| file.take(MAX_LIST + 1).read_to_end(&mut bytes))

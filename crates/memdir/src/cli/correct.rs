@@ -6,7 +6,7 @@ use memdir_store::ledger::How;
 
 use super::save::replace_body;
 use super::writing::{self, Why, one_line, set};
-use crate::context::{Context, Found, text_or_stdin};
+use crate::context::{Context, Found, STDIN, dash_is_stdin, text_or_stdin};
 use crate::failure::{Failure, Outcome};
 use crate::ui::Ui;
 
@@ -17,7 +17,7 @@ use crate::ui::Ui;
 pub(crate) struct Args {
     /// Which memory
     name: String,
-    /// What is true, instead of stdin
+    /// What is true, instead of stdin; `-` is stdin
     #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
     body: Option<String>,
     /// A new description, where the old one is wrong too
@@ -29,15 +29,19 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
     let Found { vault, loaded } = context.find(&args.name)?;
-    let body = text_or_stdin(args.body.clone())?;
-    if body.is_none() && args.description.is_none() {
+    let description = args.description.clone();
+    let is_description_piped = description.as_deref() == Some(STDIN);
+    let body =
+        if args.body.is_none() && is_description_piped { None } else { text_or_stdin(args.body.clone())? };
+    let description = description.map(dash_is_stdin).transpose()?;
+    if body.is_none() && description.is_none() {
         return Err(Failure::error("nothing to correct").hint("give what is true by --body or on stdin"));
     }
     let mut document = loaded.document.clone();
     if let Some(body) = &body {
         document = replace_body(&document, body)?;
     }
-    if let Some(description) = &args.description {
+    if let Some(description) = &description {
         document = set(document, "description", &Value::Text(one_line(description, ui)?))?;
     }
     if document.bytes() != loaded.document.bytes() {

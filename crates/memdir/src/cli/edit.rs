@@ -11,7 +11,7 @@ use memdir_store::vault::{Loaded, SCRATCH, Vault};
 
 use super::save::{check_base, replace_body};
 use super::writing::{self, Why, one_line, set};
-use crate::context::{Context, Found, text_or_stdin};
+use crate::context::{Context, Found, dash_is_stdin, text_or_stdin};
 use crate::failure::{Failure, Outcome};
 use crate::ui::Ui;
 
@@ -23,10 +23,10 @@ use crate::ui::Ui;
 pub(crate) struct Args {
     /// Which memory
     name: String,
-    /// Replace the body
+    /// Replace the body; `-` is stdin
     #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
     body: Option<String>,
-    /// Add a line at the end of the body
+    /// Add a line at the end of the body; `-` is stdin
     #[arg(long, short, value_name = "TEXT", conflicts_with = "body", allow_hyphen_values = true)]
     append: Option<String>,
     /// Replace the description
@@ -58,6 +58,14 @@ pub(crate) struct Args {
 }
 
 impl Args {
+    /// Takes what `-` stands for from standard input.
+    fn read_dashes(&mut self) -> Result<(), Failure> {
+        for text in [&mut self.body, &mut self.append, &mut self.description] {
+            *text = text.take().map(dash_is_stdin).transpose()?;
+        }
+        Ok(())
+    }
+
     fn has_changes(&self) -> bool {
         let texts = [&self.body, &self.append, &self.description, &self.memory_type, &self.scope];
         let lists = [&self.tags, &self.untags, &self.sets, &self.unsets];
@@ -68,6 +76,7 @@ impl Args {
 pub(crate) fn run(mut args: Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
     let Found { vault, loaded } = context.find(&args.name)?;
     check_base(args.base.as_deref(), Some(&loaded), &args.name)?;
+    args.read_dashes()?;
     let base = loaded.document.bytes().to_vec();
     let (text, scratch) = if args.has_changes() {
         (by_flags(&args, &loaded, context, ui)?, None)

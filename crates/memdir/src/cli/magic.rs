@@ -8,7 +8,7 @@ use memdir_core::text::age;
 use memdir_store::magic::{Entry, Magic, MagicError};
 use serde_json::{Value, json};
 
-use crate::context::Context;
+use crate::context::{Context, STDIN, claim_stdin};
 use crate::failure::{Failure, Outcome};
 use crate::ui::{Column, Tone, Ui};
 use crate::work;
@@ -199,7 +199,8 @@ fn update(
 fn text_of(file: &Path) -> Result<String, Failure> {
     let limit = MAX_DOC as u64 + 1;
     let mut text = String::new();
-    let read = if file == Path::new("-") {
+    let read = if file == Path::new(STDIN) {
+        claim_stdin()?;
         std::io::stdin().lock().take(limit).read_to_string(&mut text)
     } else {
         std::fs::File::open(file).and_then(|file| file.take(limit).read_to_string(&mut text))

@@ -15,7 +15,7 @@ use memdir_store::remind::{Asker, BUDGET, Reminded, Reminder, remind, remind_wit
 use memdir_store::vault::Vault;
 use serde_json::{Map, Value, json};
 
-use crate::context::{Context, text_or_stdin};
+use crate::context::{Context, dash_is_stdin};
 use crate::failure::{Failure, Outcome};
 use crate::ui::Ui;
 
@@ -84,14 +84,11 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
 }
 
 fn moment(args: &Args, context: &Context) -> Result<Moment, Failure> {
-    let error = match args.error.as_deref() {
-        Some("-") => text_or_stdin(None)?.unwrap_or_default(),
-        error => error.unwrap_or_default().to_owned(),
-    };
+    let error = args.error.clone().map(dash_is_stdin).transpose()?.unwrap_or_default();
     Ok(Moment {
-        prompt: args.prompt.join(" "),
+        prompt: dash_is_stdin(args.prompt.join(" "))?,
         files: args.files.iter().map(|file| in_project(file, context)).collect(),
-        command: args.command.clone(),
+        command: dash_is_stdin(args.command.clone())?,
         error,
         branch: args.branch.clone(),
         tools: args.tools.clone(),

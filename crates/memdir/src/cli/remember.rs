@@ -84,8 +84,8 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
             Ok(as_json(&propose(rows::text(row, "text")?, &said, &names, context, gate), None))
         });
     }
-    let text = args.text.clone().filter(|text| text != "-");
-    let text = text_or_stdin(text)?.ok_or_else(|| Failure::error("there is nothing to remember"))?;
+    let text =
+        text_or_stdin(args.text.clone())?.ok_or_else(|| Failure::error("there is nothing to remember"))?;
     if text.trim().is_empty() {
         return Err(Failure::error("there is nothing to remember"));
     }

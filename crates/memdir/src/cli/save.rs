@@ -14,7 +14,7 @@ use memdir_store::team::has_team;
 use memdir_store::vault::Loaded;
 
 use super::writing::{self, Why, as_body, one_line, set};
-use crate::context::{Context, Found, text_or_stdin};
+use crate::context::{Context, Found, STDIN, dash_is_stdin, text_or_stdin};
 use crate::failure::{Failure, Outcome};
 use crate::ui::Ui;
 
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     /// One line that says when this memory matters
     #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
     description: String,
-    /// The text, instead of stdin
+    /// The text, instead of stdin; `-` is stdin
     #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
     body: Option<String>,
     /// Who may see it: private or team
@@ -121,8 +121,13 @@ fn check(args: &Args, ui: &Ui) -> Result<Checked, Failure> {
         memory_type,
         scope: args.scope.as_deref().map(str::parse).transpose()?,
         expires: args.expires.as_deref().map(parse_date).transpose()?,
-        description: one_line(&args.description, ui)?,
-        body: text_or_stdin(args.body.clone())?,
+        description: one_line(&dash_is_stdin(args.description.clone())?, ui)?,
+        // Where the description is on standard input, the body is not.
+        body: if args.body.is_none() && args.description == STDIN {
+            None
+        } else {
+            text_or_stdin(args.body.clone())?
+        },
     })
 }
 

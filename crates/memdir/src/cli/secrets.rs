@@ -9,7 +9,7 @@ use memdir_store::secrets::{self as store, Reading};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::context::Context;
+use crate::context::{Context, STDIN, claim_stdin};
 use crate::failure::{Failure, Outcome};
 use crate::ui::{Column, Tone, Ui};
 
@@ -64,7 +64,7 @@ fn scan(args: &ScanArgs, context: &Context, ui: &mut Ui) -> Result<Outcome, Fail
     let scanner = context.scanner()?;
     let found = if args.jsonl {
         scan_rows(args, &scanner, ui)?
-    } else if args.paths.is_empty() {
+    } else if args.paths.is_empty() || args.paths == [Path::new(STDIN)] {
         scan_stdin(args, &scanner, ui)?
     } else {
         scan_files(args, &scanner, ui)?
@@ -99,7 +99,7 @@ fn scan_rows(args: &ScanArgs, scanner: &Scanner, ui: &mut Ui) -> Result<bool, Fa
 }
 
 fn scan_stdin(args: &ScanArgs, scanner: &Scanner, ui: &mut Ui) -> Result<bool, Failure> {
-    if std::io::stdin().is_terminal() {
+    if args.paths.is_empty() && std::io::stdin().is_terminal() {
         return Err(Failure::error("nothing to scan").hint("name a path, or pipe a text in"));
     }
     let text = read_stdin()?;
@@ -122,6 +122,11 @@ struct Scanned {
 
 fn scan_files(args: &ScanArgs, scanner: &Scanner, ui: &mut Ui) -> Result<bool, Failure> {
     let mut files = Vec::new();
+    if args.paths.iter().any(|path| path == Path::new(STDIN)) {
+        return Err(
+            Failure::error("`-` is scanned alone").hint("scan standard input and files one after the other")
+        );
+    }
     for path in &args.paths {
         files.extend(store::files(path).map_err(|err| unreadable(path, &err))?);
     }
@@ -222,6 +227,7 @@ fn redacted(text: &[u8], findings: &[Finding]) -> String {
 }
 
 fn read_stdin() -> Result<Vec<u8>, Failure> {
+    claim_stdin()?;
     let mut bytes = Vec::new();
     let read = std::io::stdin().lock().take(store::MAX_FILE + 1).read_to_end(&mut bytes);
     read.map_err(|err| Failure::error(format!("could not read standard input: {err}")))?;

@@ -19,6 +19,8 @@ use crate::context;
 use crate::failure::{Failure, Outcome};
 use crate::ui::Ui;
 
+/// Where it listens if nothing is said: this machine only.
+const LISTEN: &str = "127.0.0.1:7420";
 /// Where the database is if nothing is said, below the state root.
 const DATABASE: &str = "server/team.db";
 /// How long an invitation counts.
@@ -62,7 +64,7 @@ struct Database {
 /// How it serves.
 #[derive(Debug, clap::Args)]
 struct House {
-    /// Listen at this address; port 0 takes any free one, told on stderr
+    /// Listen at this address [default: 127.0.0.1:7420]; port 0 takes any free one, told on stderr
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
     /// The team that the first start makes
@@ -261,12 +263,11 @@ fn failed(err: StorageError) -> Failure {
 }
 
 async fn serve<S: Storage>(storage: S, house: &House) -> Result<Outcome, Failure> {
-    let said = house.listen.as_deref().ok_or_else(|| {
-        Failure::error("an address to listen at is needed")
-            .hint("for instance `memdir serve --listen 127.0.0.1:7420`")
-    })?;
-    let address = address(said, house.behind_proxy)?;
-    let in_use = |err| Failure::error(format!("could not listen at {address}: {err}"));
+    let address = address(house.listen.as_deref().unwrap_or(LISTEN), house.behind_proxy)?;
+    let in_use = |err| {
+        Failure::error(format!("could not listen at {address}: {err}"))
+            .hint("`--listen 127.0.0.1:0` takes any free port")
+    };
     let listener = TcpListener::bind(address).await.map_err(in_use)?;
     let bound = listener.local_addr().map_err(in_use)?;
     let welcome = welcome(&storage, house, bound).await?;

@@ -5,7 +5,7 @@ use memdir_store::usage::{Usage, Used};
 use serde_json::{Map, Value, json};
 
 use super::recall::{ask, in_project, trigger_json};
-use crate::context::Context;
+use crate::context::{Context, dash_is_stdin};
 use crate::failure::{Failure, Outcome};
 use crate::ui::{Column, Tone, Ui};
 
@@ -38,9 +38,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome, Failure> {
     let found = context.find(&args.name)?;
     let moment = Moment {
-        prompt: args.query.clone(),
+        prompt: dash_is_stdin(args.query.clone())?,
         files: args.files.iter().map(|file| in_project(file, context)).collect(),
-        error: args.error.clone(),
+        error: dash_is_stdin(args.error.clone())?,
         branch: args.branch.clone(),
         tools: args.tools.clone(),
         ..Moment::default()

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args, context: &Context, ui: &mut Ui) -> Result<Outcome
             Ok(answer(rows::text(row, "text")?, memory_type, gate).to_json())
         });
     }
-    let text = text_or_stdin(args.text.clone().filter(|text| text != "-"))?
+    let text = text_or_stdin(args.text.clone())?
         .ok_or_else(|| Failure::error("there is no text").hint("`memdir why-not TEXT`, or pipe it in"))?;
     let answer = answer(&text, memory_type, gate);
     if ui.is_json() {

@@ -119,7 +119,7 @@ fn help_teaches() {
                   One line that says when this memory matters
 
           -b, --body <TEXT>
-                  The text, instead of stdin
+                  The text, instead of stdin; `-` is stdin
 
               --scope <SCOPE>
                   Who may see it: private or team

@@ -583,3 +583,29 @@ fn no_value_of_a_field_breaks_out_of_it() {
         assert!(!doctor.stdout.contains("rule.md"), "{value:?} makes doctor complain\n{text}\n{doctor}");
     }
 }
+
+/// A dash means standard input wherever a text or a file is taken; what was piped in is not lost.
+#[test]
+fn a_dash_is_standard_input() {
+    let sandbox = sandbox();
+    let args = ["save", "project-big", "--type", "project", "--description", "what is big", "--body", "-"];
+    sandbox.memdir(&args).stdin("The crane at the harbour is big.\n\n**Why:** it was built so.\n").ok();
+    let saved = sandbox.read("project-big");
+    assert!(saved.contains("The crane at the harbour is big.") && !saved.contains("\n-\n"), "{saved}");
+    sandbox.memdir(&["edit", "project-big", "--append", "-"]).stdin("It is painted green.\n").ok();
+    assert!(sandbox.read("project-big").contains("It is painted green."));
+    let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+    let scanned = sandbox.memdir(&["secrets", "scan", "-"]).stdin(format!("token {token}\n")).code(1);
+    assert!(scanned.stdout.contains("github"), "{scanned}");
+    let empty = sandbox.memdir(&args).stdin("").code(2);
+    assert!(empty.stderr.contains("standard input is empty"), "{empty}");
+}
+
+/// `memdir serve` has a place to listen at, on this machine only.
+#[test]
+fn serve_listens_on_loopback_by_default() {
+    // Whoever holds the port: the address is the one that is tried.
+    let _held = std::net::TcpListener::bind("127.0.0.1:7420");
+    let output = sandbox().memdir(&["serve"]).code(2);
+    assert!(output.stderr.contains("could not listen at 127.0.0.1:7420"), "{output}");
+}
